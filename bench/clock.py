@@ -23,8 +23,9 @@ from clock_kernels import FAST_CU, TENSOR_GEMM, PublishedKernel
 from figures import Figures, machine, show
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.estimate import Estimate
+from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.sass.toolchain import find_sass_tools
-from ptxsim.clock.timing import KernelLaunch, estimate_launch
+from ptxsim.clock.timing import estimate_launch
 from ptxsim.errors import InputError, PtxError
 from tinyc.text.table import Table
 

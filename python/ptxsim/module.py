@@ -50,7 +50,8 @@ class Module(LoadedModule):
             PtxError: the kernel is refused, by the simulator or by ptxas.
             FileError: ptxas or nvdisasm cannot be run.
         """
-        from ptxsim.clock.timing import KernelLaunch, estimate_launch
+        from ptxsim.clock.kernel_launch import KernelLaunch
+        from ptxsim.clock.timing import estimate_launch
 
         shape = self.required_cluster(kernel) if cluster == _NO_CLUSTER else cluster
         launch = KernelLaunch(self.text, kernel, grid, block, args, dynamic_shared_bytes, shape)

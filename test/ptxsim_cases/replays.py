@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from ptxsim.clock.devices import device_of
+from ptxsim.clock.memory.model import MemoryStep
 from ptxsim.clock.recording.trace import CopyFacts, PhaseKey
-from ptxsim.clock.replay.memory_path import MemoryShare
 from ptxsim.clock.replay.operations import operation_of
 from ptxsim.clock.replay.path import SassPath
 from ptxsim.clock.replay.residency import ClusterStreams
@@ -12,8 +12,14 @@ from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
 from ptxsim_cases.sass_text import sass_function
 
+
+def memory_step(l2: float, hbm: float, hits: float) -> MemoryStep:
+    """Memory of which an SM gets so many bytes a cycle of L2 and of HBM; a share of what is read hits the near L2."""
+    return MemoryStep(hits, 0.0, 1 - hits, 1 - hits, l2, hbm)
+
+
 #: Memory that is never what limits.
-AMPLE = MemoryShare(1e9, 1e9, 1.0)
+AMPLE = memory_step(1e9, 1e9, 1.0)
 
 
 @dataclass
@@ -37,7 +43,7 @@ def replay_of(
     *scripts: Script,
     device: str = "h100",
     copies=(),
-    share: MemoryShare = AMPLE,
+    share: MemoryStep = AMPLE,
     times: int = 1,
     resident: int = 1,
     **options,

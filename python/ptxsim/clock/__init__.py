@@ -8,12 +8,15 @@ to the grid. Reading order:
     sass/        PTX → SASS with lines, control codes and costs
     recording/   what warps did
     replay/      when they would have done it
+    kernel_launch  what is timed: a kernel, its grid, its arguments
     kernel_code  a kernel as the replay takes it: operations, streams, FLOPs
     occupancy    how many CTAs an SM holds
+    memory/      what L2 and HBM give to all clusters that run at once
     grid         which clusters the SMs get, and from those that are replayed to all
     power        the clock that is kept up
     uncertainty  how far an estimate may be off, and what the model is not good for
     estimate     what is told of a launch's time
     timing       all of that together: a `KernelLaunch` in, an `Estimate` out
     report/      what people and tools read of it: text, JSON, timelines, charts
+    ranking/     which of several kernels would be the fastest
 """

@@ -27,6 +27,10 @@ class Figure(float):
         figure.unit, figure.standing, figure.source = unit, standing, source
         return figure
 
+    def __getnewargs__(self) -> tuple[float, str, str, str]:
+        """What it is made of again, in another process say."""
+        return float(self), self.unit, self.standing, self.source
+
 
 _GUIDE = "CUDA C++ Programming Guide, compute capabilities"
 _LUO = "Luo et al., arXiv 2402.13499"

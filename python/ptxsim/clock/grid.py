@@ -26,6 +26,11 @@ class Schedule:
     replayed: int
 
     @property
+    def at_once(self) -> int:
+        """How many clusters all SMs hold at once."""
+        return self.groups * self.resident
+
+    @property
     def rounds(self) -> int:
         """How often the places of an SM are filled."""
         return ceil(self.clusters / self.resident)

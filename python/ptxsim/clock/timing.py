@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
+from ptxsim.clock.kernel_launch import KernelLaunch
+from ptxsim.clock.memory.model import MemoryModel, RecordedRound, memory_model_of, record_round
+from ptxsim.clock.memory.offsets import LaunchOfKernel
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
 from ptxsim.clock.power import clock_under_power
-from ptxsim.clock.recording.recorder import Recorder
-from ptxsim.clock.recording.trace import MemoryRequest, Recording
-from ptxsim.clock.replay.memory_path import MemoryShare
+from ptxsim.clock.recording.trace import Recording
 from ptxsim.clock.replay.residency import ClusterStreams
 from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
@@ -25,10 +24,7 @@ from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
-from ptxsim.launch import Dim3
 from ptxsim.loaded_module import LoadedModule
-from ptxsim.memory.traffic import SECTOR_BYTES
-from ptxsim.tensor_maps.tensor_map import TensorMap
 
 #: The share of the PTX's anchors that has to be found in the SASS.
 _LEAST_MATCHED = 0.95
@@ -37,24 +33,6 @@ _RECORDED = 3
 
 #: The streams of a cluster's warps, by CTA.
 _Streams = Sequence[Sequence[WarpStream]]
-
-
-@dataclass(frozen=True)
-class KernelLaunch:
-    """A launch of a kernel of a PTX text: CTAs, threads, arguments as `Module.launch` has them, shared bytes."""
-
-    ptx: str
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    args: Sequence[object]
-    dynamic_shared_bytes: int = 0
-    cluster: Dim3 = (1, 1, 1)
-
-    @property
-    def clusters(self) -> int:
-        """How many clusters its grid has."""
-        return prod(self.grid) // prod(self.cluster)
 
 
 def estimate_launch(
@@ -75,32 +53,32 @@ def estimate_launch(
         PtxError: the kernel is refused, by the simulator or by ptxas.
     """
     model = device_of(device)
-    module = module or LoadedModule.of_text(launch.ptx)
-    require_target(model, module.target)
-    recording = _recorded(module, launch, recorded)
+    loaded = module or LoadedModule.of_text(launch.ptx)
+    require_target(model, loaded.target)
     code = sass_code(launch.ptx, launch.kernel, model)
-    streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
-    occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, recording.shared_bytes)
+    shared_bytes = loaded.shared_memory(launch.kernel).static_bytes + launch.dynamic_shared_bytes
+    occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, shared_bytes)
     schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
+    done = _recorded(loaded, launch, schedule, recorded)
+    recording = done.recording
+    streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     queue = _queue_of(launch, recording, streams, schedule)
-    share = _even_share(model, recording, launch)
-    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, lambda _: share, timeline)
-    found = _Found(launch, model, recording, code, streams, schedule, occupancy, share, replay.run())
-    return found.estimate()
+    memory = memory_model_of(recording, done.offsets, model, schedule.at_once)
+    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, memory.at, timeline)
+    return _Found(launch, model, recording, code, streams, schedule, occupancy, memory, replay.run()).estimate()
 
 
-def _recorded(module: LoadedModule, launch: KernelLaunch, count: int) -> Recording:
-    """The recording of `count` clusters: the first, the last, and others between them."""
+def _recorded(module: LoadedModule, launch: KernelLaunch, schedule: Schedule, count: int) -> RecordedRound:
+    """The recording of `count` clusters: the first, the last, and others between them; and where others read."""
     numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
-    recorder = Recorder()
-    options = launch.dynamic_shared_bytes, launch.cluster, numbers, ("barriers",)
-    report = module.launch_observed(recorder, launch.kernel, launch.grid, launch.block, launch.args, *options)
-    if deadlocks := [finding for finding in report.findings if finding.kind == "deadlock"]:
+    shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
+    done = record_round(LaunchOfKernel(module, launch.kernel, *shape), schedule.at_once, numbers)
+    if deadlocks := [finding for finding in done.report.findings if finding.kind == "deadlock"]:
         raise InputError(
             f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
             "clusters do not wait for each other"
         )
-    return recorder.recording()
+    return done
 
 
 def _streams_of(recording: Recording, ctas: Sequence[int], code: KernelCode) -> _Streams:
@@ -119,32 +97,6 @@ def _queue_of(
     return [made[number_of[schedule.recorded_for(place, sorted(number_of), launch.clusters)]] for place in places]
 
 
-def _even_share(device: Device, recording: Recording, launch: KernelLaunch) -> MemoryShare:
-    """An even share of the chip's rates; L2 has all but the first time of each byte of the arrays."""
-    held = {id(array): array.nbytes for array in map(_array, launch.args) if array is not None}
-    read = _bytes_of(recording, "load") * launch.clusters / len(recording.cluster_ctas)
-    hits = max(0.0, 1 - sum(held.values()) / read) if read else 1.0
-    return MemoryShare(device.l2_bytes_per_cycle / device.sms, device.memory_bytes_per_cycle / device.sms, hits)
-
-
-def _bytes_of(recording: Recording, kind: str) -> float:
-    """What the recorded clusters read ("load") or write ("store") of global memory, beyond L1."""
-    sectors = sum(
-        event.units
-        for trace in recording.warps
-        for run in trace.runs
-        for event in run.events
-        if isinstance(event, MemoryRequest) and event.space == "global" and event.kind == kind
-    )
-    copies = (each for each in recording.copies if (each.source if kind == "load" else each.destination) == "global")
-    return sectors * SECTOR_BYTES + sum(each.size / each.sharers for each in copies)
-
-
-def _array(argument: object) -> np.ndarray | None:
-    array = argument.global_address if isinstance(argument, TensorMap) else argument
-    return array if isinstance(array, np.ndarray) else None
-
-
 @dataclass(frozen=True)
 class _Found:
     """What is known of a launch when it has been replayed."""
@@ -156,7 +108,7 @@ class _Found:
     streams: Mapping[int, _Streams]
     schedule: Schedule
     occupancy: Occupancy
-    share: MemoryShare
+    memory: MemoryModel
     replayed: Replayed
 
     def estimate(self) -> Estimate:
@@ -174,7 +126,6 @@ class _Found:
         seconds = cycles / clock_hz + device.launch_seconds
         times = self.launch.clusters / len(self.streams)
         work = self.code.work(self._warps)
-        read, written = (_bytes_of(self.recording, kind) * times for kind in ("load", "store"))
         waits = sorted(replayed.waits.items(), key=lambda each: -each[1])
         code = kernels_of(self.launch.ptx).program.kernels[self.launch.kernel]
         return Estimate(
@@ -186,8 +137,8 @@ class _Found:
             schedule=schedule,
             tensor_flops=work.tensor * times,
             other_flops=work.other * times,
-            memory_bytes=read * (1 - self.share.hit_share) + written,
-            l2_bytes=read + written,
+            memory_bytes=self.memory.hbm_read_bytes + self.memory.hbm_written_bytes,
+            l2_bytes=self.memory.requested_bytes + self.memory.hbm_written_bytes,
             shares=dict(sorted(shares.items(), key=lambda each: -each[1])),
             waits={cause: waited / replayed.warp_cycles for cause, waited in waits},
             matched=matched,

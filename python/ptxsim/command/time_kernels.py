@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from ptxsim.clock.devices import Device, device_of
 from ptxsim.clock.estimate import Estimate
+from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.report.estimate_object import device_object, estimate_object
 from ptxsim.clock.report.estimate_text import device_table, estimate_text
@@ -24,7 +25,7 @@ from ptxsim.clock.report.roofline import roofline_svg
 from ptxsim.clock.report.stalls import stalls_svg
 from ptxsim.clock.report.trace import TracedKernel, trace_text
 from ptxsim.clock.sass.toolchain import find_sass_tools
-from ptxsim.clock.timing import KernelLaunch, estimate_launch
+from ptxsim.clock.timing import estimate_launch
 from ptxsim.command.argument_text import Value, read_arguments, read_variable
 from ptxsim.command.files import write_file
 from ptxsim.command.kernel_launch import (

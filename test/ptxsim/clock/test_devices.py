@@ -1,5 +1,6 @@
 """The tables of devices: each number says what it is, how it is known and by whom; they agree with each other."""
 
+import pickle
 from dataclasses import fields
 
 import pytest
@@ -43,6 +44,11 @@ def test_what_is_further_away_takes_longer(device):
 
 def test_memory_gives_bytes_in_a_cycle_of_the_nominal_clock():
     assert device_of("h100").memory_bytes_per_cycle == pytest.approx(3.35e12 * 0.92 / 1.755e9)
+
+
+def test_a_figure_goes_to_another_process_as_it_is():
+    figure = pickle.loads(pickle.dumps(device_of("a100").sms))
+    assert (figure, figure.unit, figure.standing) == (108, "SMs", "specified")
 
 
 def test_a_figure_computes_as_a_number():

@@ -5,7 +5,8 @@ import pytest
 
 from ptxsim.clock import timing
 from ptxsim.clock.devices import device_of
-from ptxsim.clock.timing import KernelLaunch, estimate_launch
+from ptxsim.clock.kernel_launch import KernelLaunch
+from ptxsim.clock.timing import estimate_launch
 from ptxsim.errors import InputError
 from ptxsim_cases.case_launch import shape_and_arguments
 from ptxsim_cases.cases import CASES
@@ -95,7 +96,7 @@ def test_a_copy_takes_its_bytes_and_what_each_round_of_ctas_waits_for():
     body = f"""{OWN_WORD} mov.u32 %r2, %ctaid.x; mul.wide.u32 %d3, %r2, 4096; add.u64 %d0, %d0, %d3;
     mul.wide.u32 %d3, %r0, 12; add.u64 %d0, %d0, %d3; ld.global.v4.u32 {{%r4, %r5, %r6, %r7}}, [%d0];
     add.u32 %r4, %r4, 1; st.global.v4.u32 [%d0], {{%r4, %r5, %r6, %r7}}; ret;"""
-    grid, h100 = 132 * 8, device_of("h100")
+    grid, h100 = 132 * 64, device_of("h100")  # 35 MB, which neither half of L2 holds
     estimate = estimate_of(kernel(body), grid, 256, [np.zeros(grid * 1024, np.uint32)])
     moved = 2 * grid * 4096
     assert estimate.cycles - h100.cta_start >= moved / 2 / h100.memory_bytes_per_cycle  # what is read
@@ -110,6 +111,8 @@ def test_a_device_that_is_none_is_refused_before_anything_runs():
 def test_a_cluster_that_waits_for_another_one_is_refused():
     body = f"""{OWN_WORD} ld.param.u64 %d2, [out]; mov.u32 %r5, %ctaid.x; setp.eq.u32 %p0, %r5, 1; @%p0 bra set;
     look: ld.volatile.global.u32 %r6, [%d2]; setp.eq.u32 %p1, %r6, 0; @%p1 bra look; ret;
-    set: st.volatile.global.u32 [%d2], 1; ret;"""
+    set: ld.volatile.global.u32 %r6, [%d2]; bra on; on: st.volatile.global.u32 [%d2], 1; ret;"""
     with pytest.raises(InputError, match=r"does not end: line 1\d spins for ever.*wait for each other"):
-        estimate_of(kernel(body), 8, 32, [np.zeros(32, np.uint32)])  # the second one is not recorded
+        estimate_of(
+            kernel(body), 8, 32, [np.zeros(32, np.uint32)]
+        )  # the second one is not recorded: it ends when it has shown where it reads

@@ -11,17 +11,18 @@ How lines are hashed to slices and homes is not published: a line's place is as 
 follow each other, which go to all slices by turns.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from ptxsim.clock.devices import Device
-from ptxsim.clock.memory.requests import CHUNK_BYTES
+from ptxsim.clock.memory.requests import L2_CHUNK_BYTES
 
 #: What a slice gives in a cycle, bytes. Source: NVIDIA A100 whitepaper: 5120 bytes in a cycle by 80 slices.
 SLICE_BYTES_PER_CYCLE = 64
 LINE_BYTES = 128
-_CHUNKS_OF_LINE = LINE_BYTES // CHUNK_BYTES
+_CHUNKS_OF_LINE = LINE_BYTES // L2_CHUNK_BYTES
 #: Slices by architecture. H100: 96, "derived" from 50 MB as 80 are from A100's 40 MB; others by their rate.
 _SLICES = {"sm_80": 80, "sm_90a": 96}
 _NEVER = np.iinfo(np.int32).min // 2
@@ -57,7 +58,8 @@ class StepTraffic:
 
     `requested` is what SMs get; of it, `near` was there, `far_waits` waited for the other partition and `memory_waits`
     for memory: all who ask for a line in the step in which it comes wait for it. `far` and `memory` are what was
-    brought in, each line once. `imbalance` is the fullest slice over the mean.
+    brought in, each line once; `missed` is what partitions did not have, once for each of them. `imbalance` is the
+    fullest slice over the mean.
     """
 
     requested: float
@@ -66,6 +68,7 @@ class StepTraffic:
     memory_waits: float
     far: float
     memory: float
+    missed: float
     imbalance: float
 
 
@@ -74,16 +77,28 @@ class L2State:
 
     def __init__(self, shape: L2Shape, chunks: int) -> None:
         self.shape = shape
-        #: The clock of each partition counts the chunks that were brought in; that at which each was last asked for.
-        self._clock = np.zeros(shape.partitions, np.int64)
-        self._last = np.full((shape.partitions, chunks), _NEVER, np.int32)
-        self._held = shape.size_bytes // shape.partitions // CHUNK_BYTES
+        self._empty(chunks)
         lines = np.arange(-(-chunks // _CHUNKS_OF_LINE), dtype=np.uint64)
         of_partition = shape.slices // shape.partitions
         rotated = (lines % of_partition + _mixed(lines // of_partition) % of_partition) % of_partition
         self._slice = np.repeat(rotated.astype(np.int16), _CHUNKS_OF_LINE)[:chunks]
         homes = (_mixed(lines + np.uint64(1 << 40)) >> np.uint64(7)) % np.uint64(shape.partitions)
         self._home = np.repeat(homes.astype(np.int8), _CHUNKS_OF_LINE)[:chunks]
+
+    def _empty(self, chunks: int, share: int = 1) -> None:
+        #: The clock of each partition counts the chunks that were brought in; that at which each was last asked for.
+        self._clock = np.zeros(self.shape.partitions, np.int64)
+        self._last = np.full((self.shape.partitions, chunks), _NEVER, np.int32)
+        self._held = self.shape.size_bytes // self.shape.partitions // L2_CHUNK_BYTES // share
+
+    def sampled(self, share: int) -> "tuple[L2State, np.ndarray]":
+        """An empty L2 of one in `share` lines, and which chunks are in these: [chunks] bool."""
+        state = copy(self)
+        chunks = self._last.shape[1]
+        state._empty(chunks, share)
+        lines = np.arange(-(-chunks // _CHUNKS_OF_LINE), dtype=np.uint64)
+        is_in = (_mixed(lines + np.uint64(1 << 41)) >> np.uint64(9)) % np.uint64(share) == 0
+        return state, np.repeat(is_in, _CHUNKS_OF_LINE)[:chunks]
 
     def hold(self, chunks: np.ndarray) -> None:
         """Let chunks be there from the beginning, in all partitions."""
@@ -121,15 +136,16 @@ class L2State:
             total - float(late) - float(far_late),
             float(far_late),
             float(late),
-            float(from_far.sum()) * CHUNK_BYTES,
-            float(from_memory.sum()) * CHUNK_BYTES,
+            float(from_far.sum()) * L2_CHUNK_BYTES,
+            float(from_memory.sum()) * L2_CHUNK_BYTES,
+            float(lacks.sum()) * L2_CHUNK_BYTES,
             self._imbalance(chunks, gotten, is_home & from_far.any(axis=0)),
         )
 
     def _imbalance(self, chunks: np.ndarray, gotten: np.ndarray, forwarded: np.ndarray) -> float:
         """The fullest slice over the mean; homes also give what they forward to the other partition."""
         of_partition = self.shape.slices // self.shape.partitions
-        slices, served = self._slice[chunks], gotten + forwarded * CHUNK_BYTES
+        slices, served = self._slice[chunks], gotten + forwarded * L2_CHUNK_BYTES
         loads = [np.bincount(slices, served[number], of_partition) for number in range(self.shape.partitions)]
         load = np.concatenate(loads)
         return float(load.max() / load.mean()) if load.any() else 1.0

@@ -4,12 +4,13 @@ In: a recorded cluster, the launch, a device, how many clusters are resident. Ou
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, prod
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
 from ptxsim.clock.devices import Device
+from ptxsim.clock.memory.drift import DRIFT, delays_of, drifted_traffic
 from ptxsim.clock.memory.l2 import L2Shape, L2State, StepTraffic
 from ptxsim.clock.memory.offsets import (
     ClusterOffsets,
@@ -18,14 +19,14 @@ from ptxsim.clock.memory.offsets import (
     clusters_to_run,
     offsets_of_clusters,
 )
-from ptxsim.clock.memory.requests import CHUNK_BYTES, ClusterRequests, requests_of
-from ptxsim.clock.memory.wave import Wave, array_places
+from ptxsim.clock.memory.requests import L2_CHUNK_BYTES, ClusterRequests, requests_of
+from ptxsim.clock.memory.rounds import Round, array_places
 from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.clock.recording.trace import Recording
 from ptxsim.report import Report
 
-#: Waves that are looked at one by one; those after them are as the last of them.
-_WAVES = 2
+#: Rounds that are looked at one by one. Of more, the first one is, and those after it are as one in the middle.
+_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,11 @@ class MemoryStep:
     """What memory does for an SM while its cluster is at a step.
 
     Shares are of the bytes that it reads: `near_share` waits for its own partition of L2, `far_share` for the other
-    one, `memory_share` for HBM; `hbm_share` is what HBM has to give of a byte that is read, as one SM's line is the
-    line of all who ask for it. Rates are of one SM, in bytes a cycle of the nominal clock, if all ask at the same time.
-    That of L2 has the fullest slice decide: it is divided by `imbalance`, the fullest one over the mean of the lines of
-    a step. That is the most that uneven slices cost, as if all SMs waited for it at the end of each step.
+    one, `memory_share` for HBM; who asks for a line that is on its way waits for what is left of that, half of it on
+    average. `hbm_share` is what HBM has to give of a byte that is read, as one SM's line is the line of all who ask for
+    it. Rates are of one SM, in bytes a cycle of the nominal clock, if all ask at the same time. Slices are taken to be
+    as full as each other: lines under way are more than those of a step, and published kernels refute the rate that the
+    fullest slice of a step would allow.
     """
 
     near_share: float
@@ -45,26 +47,27 @@ class MemoryStep:
     hbm_share: float
     l2_bytes_per_cycle: float
     hbm_bytes_per_cycle: float
-    imbalance: float
 
 
 @dataclass(frozen=True)
 class MemoryModel:
     """What memory gives a launch.
 
-    `steps` have `step_bytes` of a cluster's reads each, the mean of all waves. Totals are bytes of the whole launch:
-    `requested_bytes` by all SMs, `hbm_read_bytes`, `hbm_written_bytes`; `far_bytes` went between partitions. `cycles`
-    is the least that L2 and HBM need for it, the longer of the two in each step; `imbalance` the mean of the fullest
-    slice over the mean. `is_exact` is false if what other clusters read is put together and a check failed.
+    `steps` have `step_bytes` of a cluster's reads each, the mean of all rounds. Totals are bytes of the whole launch:
+    `requested_bytes` by all SMs, `hbm_read_bytes`, `hbm_written_bytes`; `far_bytes` went between partitions,
+    `missed_bytes` were lacked by the partition that was asked. `cycles` is the least that L2 and HBM need for it, the
+    longer of the two in each step, if the fullest slice decides; `imbalance` is that over the mean slice. `is_exact` is
+    false if what other clusters read is put together and a check failed.
     """
 
     step_bytes: float
     steps: tuple[MemoryStep, ...]
-    waves: float
+    rounds: float
     requested_bytes: float
     hbm_read_bytes: float
     hbm_written_bytes: float
     far_bytes: float
+    missed_bytes: float
     cycles: float
     imbalance: float
     clusters_run: int
@@ -73,8 +76,7 @@ class MemoryModel:
     @property
     def hit_share(self) -> float:
         """The share of bytes that SMs find in their own partition of L2, a line that is on its way counted as there."""
-        missed = self.far_bytes + self.hbm_read_bytes
-        return max(0.0, 1 - missed / self.requested_bytes) if self.requested_bytes else 1.0
+        return max(0.0, 1 - self.missed_bytes / self.requested_bytes) if self.requested_bytes else 1.0
 
     def at(self, bytes_read: float) -> MemoryStep:
         """What memory does for a cluster that has read so many bytes."""
@@ -82,26 +84,28 @@ class MemoryModel:
 
 
 @dataclass(frozen=True)
-class RecordedWave:
-    """A recorded cluster, how far from it those of the first waves read, and what the launch has found."""
+class RecordedRound:
+    """A recorded cluster, how far from it those of the first rounds read, and what the launch has found."""
 
     recording: Recording
     offsets: ClusterOffsets
     report: Report
 
 
-def record_wave(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = ("barriers",)) -> RecordedWave:
-    """Record the first cluster of a launch, and in the same launch what the others touch first.
+def record_round(
+    launch: LaunchOfKernel, resident: int, recorded: Sequence[int] = (), checks: Sequence[str] = ("barriers",)
+) -> RecordedRound:
+    """Record the first cluster of a launch and those that are `recorded`, and in it what the others touch first.
 
     `resident` clusters run at the same time on the device.
 
     Raises:
         InputError, PtxError: as `Module.launch_observed`.
     """
-    count, recorder = min(prod(launch.across), resident * _WAVES), Recorder()
-    observer = FirstAccesses(0, recorder)
-    report = launch.observe(observer, clusters_to_run(launch, 0, count), checks)
-    return RecordedWave(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
+    count, recorder = min(prod(launch.across), resident * _ROUNDS), Recorder()
+    observer = FirstAccesses(0, recorder, recorded)
+    report = launch.observe(observer, sorted({*clusters_to_run(launch, 0, count), *recorded}), checks)
+    return RecordedRound(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
 
 
 def memory_model_of(
@@ -110,7 +114,7 @@ def memory_model_of(
     """The memory model of a launch, from the first cluster of its recording.
 
     `resident` clusters run at the same time, the next ones follow in order. `offsets` are from that cluster, of the
-    first two waves at least. `warm`: the same launch has just run, as in benchmarks; otherwise no array is in L2.
+    first two rounds at least. `warm`: the same launch has just run, as in benchmarks; otherwise no array is in L2.
     """
     requests = requests_of(recording, min(recording.cluster_ctas), offsets.ranges, _step_bytes(recording, device))
     size = prod(recording.cluster)
@@ -135,32 +139,44 @@ def model_of_requests(
     count: int,
     cluster_ctas: int = 1,
     warm: bool = True,
+    drift: float = DRIFT,
 ) -> MemoryModel:
-    """The memory model of `count` clusters, `resident` at a time, from what one of them reads."""
+    """The memory model of `count` clusters, `resident` at a time, from what one of them reads.
+
+    `drift` is how much the times of like clusters differ; see `drift`. With 0 all rounds are in step.
+    """
     shape, chunks = L2Shape.of(device), array_places(offsets)[1]
-    state = L2State(shape, chunks)
-    waves = ceil(count / resident)
-    known = [
-        Wave(shape, int(device.sms), cluster_ctas, requests, offsets, range(start, min(start + resident, count)))
-        for start in range(0, min(waves, _WAVES) * resident, resident)
-    ]
-    if warm and waves <= _WAVES:
-        for wave in known:
-            _run(wave, state)
-    elif warm and chunks * CHUNK_BYTES <= shape.size_bytes // shape.partitions:
-        state.hold(np.arange(chunks))
-    traffic = [_run(wave, state) for wave in known]
-    weights = np.ones(len(known))
-    weights[-1] += (count - len(known) * resident) / resident if waves > len(known) else 0
+    state, rounds = L2State(shape, chunks), count / resident
+
+    def round_of(clusters: Sequence[int], slots: Sequence[int]) -> Round:
+        return Round(shape, int(device.sms), cluster_ctas, requests, offsets, clusters, slots)
+
+    places = [range(start, min(start + resident, count)) for start in range(0, count, resident)[:_ROUNDS]]
+    known = [round_of(each, range(len(each))) for each in places]
+    held = None
+    if warm and rounds <= _ROUNDS:
+        for each_round in known:
+            _run(each_round, state)
+    elif warm and chunks * L2_CHUNK_BYTES <= shape.size_bytes // shape.partitions:
+        state.hold(held := np.arange(chunks))
+    if rounds > _ROUNDS and drift:
+        first = _run(known[0], state)
+        delays = delays_of(resident, len(first), rounds, drift)
+        later = drifted_traffic(state, round_of, delays, len(first), held)
+        in_step = [replace(each, imbalance=one.imbalance) for each, one in zip(later, first, strict=True)]
+        traffic, weights = [first, in_step], np.array([1, rounds - 1])
+    else:
+        traffic, weights = [_run(each_round, state) for each_round in known], np.ones(len(known))
+        weights[-1] = rounds - len(known) + 1 if rounds > _ROUNDS else 1
     return _model(requests, offsets, device, traffic, weights, min(int(device.sms), resident * cluster_ctas), count)
 
 
-def _run(wave: Wave, state: L2State) -> list[StepTraffic]:
+def _run(each_round: Round, state: L2State) -> list[StepTraffic]:
     found = []
-    for number in range(len(wave.requests.reads)):
-        step = wave.step(number)
+    for number in range(len(each_round.requests.reads)):
+        step = each_round.step(number)
         traffic = state.read(step.chunks, step.requests, step.sector_bytes)
-        state.occupy((step.own_read + step.own_written) / CHUNK_BYTES)
+        state.occupy((step.own_read + step.own_written) / L2_CHUNK_BYTES)
         found.append(
             StepTraffic(
                 traffic.requested + step.own_read,
@@ -169,6 +185,7 @@ def _run(wave: Wave, state: L2State) -> list[StepTraffic]:
                 traffic.memory_waits + step.own_read,
                 traffic.far,
                 traffic.memory + step.own_read,
+                traffic.missed + step.own_read,
                 traffic.imbalance,
             )
         )
@@ -184,18 +201,21 @@ def _model(
     sms: int,
     count: int,
 ) -> MemoryModel:
-    """The mean of the waves, each of its weight: [waves, steps, 7] → steps and totals."""
-    table = np.array([[list(vars(step).values()) for step in wave] for wave in traffic])
-    requested, near, far_waits, memory_waits, far, memory, imbalance = np.tensordot(weights, table, 1).T
+    """The mean of the rounds, each of its weight: [rounds, steps, 8] → steps and totals."""
+    table = np.array([[list(vars(step).values()) for step in each_round] for each_round in traffic])
+    requested, near, far_waits, memory_waits, far, memory, missed, imbalance = np.tensordot(weights, table, 1).T
     imbalance = imbalance / weights.sum()
     l2_rate, hbm_rate = float(device.l2_bytes_per_cycle), device.memory_bytes_per_cycle
     steps = []
     for at in range(len(requested)):
         read = max(1.0, requested[at])
-        near_share, far_share = float(near[at] / read), float(far_waits[at] / read)
-        shares = near_share, far_share, float(memory_waits[at] / read), float(memory[at] / read)
-        rate = float(min(device.l2_port_bytes_per_cycle, l2_rate / imbalance[at] / sms))
-        steps.append(MemoryStep(*shares, rate, hbm_rate / sms, float(imbalance[at])))
+        late = [
+            max(0.0, all_wait - once) / 2
+            for all_wait, once in ((far_waits[at], far[at]), (memory_waits[at], memory[at]))
+        ]
+        waits = near[at] + sum(late), far_waits[at] - late[0], memory_waits[at] - late[1], memory[at]
+        rate = float(min(device.l2_port_bytes_per_cycle, l2_rate / sms))
+        steps.append(MemoryStep(*(float(each / read) for each in waits), rate, hbm_rate / sms))
     written = float(requests.written_bytes) * count
     of_step = written / len(steps)
     cycles = np.maximum(
@@ -210,6 +230,7 @@ def _model(
         float(memory.sum()),
         written,
         float(far.sum()),
+        float(missed.sum()),
         float(cycles.sum()),
         mean,
         offsets.ran,

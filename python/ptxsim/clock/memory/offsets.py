@@ -16,6 +16,7 @@ import numpy as np
 
 from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.launch import Dim3
+from ptxsim.loaded_module import LoadedModule
 from ptxsim.machine.observer import (
     AccessFacts,
     AsyncOperation,
@@ -26,7 +27,6 @@ from ptxsim.machine.observer import (
     Phase,
 )
 from ptxsim.memory.byte_array import ByteArray
-from ptxsim.module import Module
 from ptxsim.report import Report
 
 #: Straight runs of a CTA in which its cluster is asked to have touched what it reads early; and how much later than the
@@ -57,14 +57,15 @@ class FirstAccesses(Observer):
     """Notes the first place that each cluster touches of each array, and ends clusters that have touched enough.
 
     The cluster `leader`, which runs first, decides which arrays are touched early. If a `recorder` is given, the leader
-    runs on to its end, and the recorder is told of it. `places` are by cluster, then by the number of an allocated
-    range: the lowest byte of the first access.
+    and those that are `recorded` run on to their ends, and the recorder is told of them. `places` are by cluster, then
+    by the number of an allocated range: the lowest byte of the first access.
     """
 
-    def __init__(self, leader: int, recorder: Recorder | None = None) -> None:
+    def __init__(self, leader: int, recorder: Recorder | None = None, recorded: Sequence[int] = ()) -> None:
         self.places: dict[int, dict[int, int]] = {}
         self.ranges: tuple[tuple[int, int], ...] = ()
         self._leader, self._recorder = leader, recorder
+        self._recorded = frozenset({leader, *recorded})
         self._wanted: frozenset[int] | None = None
         self._run_of: dict[int, int] = {}
         self._earliest: int | None = None
@@ -137,7 +138,7 @@ class FirstAccesses(Observer):
             recorder.finished(operation, phase, reads_only)
 
     def _recorder_of(self, cta: ObservedCta) -> Recorder | None:
-        return self._recorder if self._recorder and self._cluster(cta) == self._leader else None
+        return self._recorder if self._recorder and self._cluster(cta) in self._recorded else None
 
     def _touch(self, cta: ObservedCta, places: np.ndarray) -> None:
         if not places.size:
@@ -160,7 +161,7 @@ class FirstAccesses(Observer):
 class LaunchOfKernel:
     """What `Module.launch_observed` takes for a launch."""
 
-    module: Module
+    module: LoadedModule
     kernel: str
     grid: Dim3
     block: Dim3

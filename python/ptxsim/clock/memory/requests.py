@@ -17,8 +17,8 @@ from ptxsim.clock.recording.trace import CopyFacts, CopyStart, MemoryRequest, Re
 from ptxsim.memory.traffic import SECTOR_BYTES
 
 #: What L2 fetches at once. Source: CUDA C++ Programming Guide, `cudaLimitMaxL2FetchGranularity`, default; A100.
-CHUNK_BYTES = 64
-_SECTORS = CHUNK_BYTES // SECTOR_BYTES
+L2_CHUNK_BYTES = 64
+_SECTORS = L2_CHUNK_BYTES // SECTOR_BYTES
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,11 @@ def requests_of(
     written = _by_step(_once(writes.sectors), written_at, steps, ranges)
     chunks = sum(len(each.chunks) for step in written for each in step)
     return ClusterRequests(
-        float(width), _by_step(reads.sectors, read_at, steps, ranges), written, int(sizes.sum()), chunks * CHUNK_BYTES
+        float(width),
+        _by_step(reads.sectors, read_at, steps, ranges),
+        written,
+        int(sizes.sum()),
+        chunks * L2_CHUNK_BYTES,
     )
 
 
@@ -131,7 +135,7 @@ def _by_step(
     is_first[1:] = (chunk[1:] != chunk[:-1]) | (request[1:] != request[:-1])
     first = np.flatnonzero(is_first)
     counts = np.diff(np.append(first, len(flat)))
-    starts = np.array([start // CHUNK_BYTES for start, _ in ranges] or [0])
+    starts = np.array([start // L2_CHUNK_BYTES for start, _ in ranges] or [0])
     chunk, step = chunk[first], step_of[request[first]]
     array = np.maximum(np.searchsorted(starts, chunk, "right") - 1, 0)
     chunk = chunk - starts[array]

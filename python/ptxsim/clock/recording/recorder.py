@@ -57,7 +57,9 @@ class _Copy:
         reads, writes = self.operation.reads, self.operation.writes
         touched = next((regions for regions in (reads, writes) if _space(regions) == "global"), ())
         sectors = [_sectors_of(region.index, region.size) for region in touched]
-        self.sectors = np.unique(np.concatenate(sectors)) if sectors else np.zeros(0, np.int64)
+        if len(sectors) > 1:
+            sectors = [np.unique(np.concatenate(sectors))]
+        self.sectors = sectors[0] if sectors else np.zeros(0, np.int64)
 
     @property
     def bytes_read(self) -> Hashable:
@@ -125,14 +127,18 @@ class Recorder(Observer):
         if memory.space not in ("global", "shared"):
             return
         places, mask = _by_lane(batch, index, usable)
-        cta, size = batch.cta, access.size
+        cta, size, everyone = batch.cta, access.size, bool(mask.all())
+        records = self._warps[self._know(cta)]
         for row, warp in enumerate(batch.warps.tolist()):
             lanes = mask[row]
-            if not lanes.any():
+            if not everyone and not lanes.any():
                 continue
-            count, _ = units(memory.space, places[row : row + 1], mask[row : row + 1], bool(lanes.all()), size)
-            sectors = _sectors_of(places[row][lanes], size) if memory.space == "global" else None
-            self._add(cta, warp, MemoryRequest(cta.at, memory.space, access.kind, size, count, sectors))
+            whole = everyone or bool(lanes.all())
+            count, _ = units(memory.space, places[row : row + 1], mask[row : row + 1], whole, size)
+            accessed = places[row] if whole else places[row][lanes]
+            sectors = _sectors_of(accessed, size) if memory.space == "global" else None
+            event = MemoryRequest(cta.at, memory.space, access.kind, size, count, sectors)
+            records[warp].add(event, FULL, self._batches)
 
     def started(self, operation: AsyncOperation) -> None:
         """Note a copy at the warps of the threads that start it."""
@@ -229,6 +235,8 @@ def _bits(lanes: np.ndarray) -> list[int]:
 def _by_lane(batch: ObservedBatch, index: np.ndarray, usable: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of all lanes and which of them access: [n, 32] each."""
     mask = np.ones((len(batch.warps), WARP), bool) if batch.dense else batch.mask.copy()
+    if batch.dense and usable is None:
+        return index.reshape(mask.shape), mask
     places = np.zeros(mask.shape, np.int64)
     places[mask] = index.reshape(-1)
     if usable is not None:
@@ -239,6 +247,8 @@ def _by_lane(batch: ObservedBatch, index: np.ndarray, usable: np.ndarray | None)
 def _sectors_of(places: np.ndarray, size: int) -> np.ndarray:
     """The sectors that `size` bytes from each place on lie in."""
     first, last = places // SECTOR_BYTES, (places + size - 1) // SECTOR_BYTES
+    if len(places) <= WARP and size <= SECTOR_BYTES:  # of few, a set is made quicker
+        return np.array(sorted({*first.tolist(), *last.tolist()}), np.int64)
     most = int((last - first).max()) + 1 if len(places) else 0
     all_of = first[:, None] + np.arange(most)
     return np.unique(all_of[all_of <= last[:, None]])

@@ -1,33 +1,24 @@
 """The way of memory requests through an SM and out of it: banks, the port to L2, a share of L2 and of HBM.
 
-In: requests and copies, in the order of their times. Out: when their data are there. Each unit is a queue: it takes a
-request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes. Bulk copies take no
-cycles of the banks: nothing published says whether they do, and the fastest published products would not be possible.
+In: requests and copies, in the order of their times, each with what its cluster has read before. Out: when their data
+are there. Each unit is a queue: it takes a request as soon as it has done with the one before. Times are cycles of the
+SM's clock, sizes bytes. Bulk copies take no cycles of the banks: nothing published says whether they do, and the
+fastest published products would not be possible.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ptxsim.clock.devices import Device
+from ptxsim.clock.memory.model import MemoryStep
 from ptxsim.clock.recording.trace import MemoryRequest, TraceEvent
 from ptxsim.clock.replay.load_store import OPERANDS_READ, LoadStoreUnit
 from ptxsim.clock.replay.operations import COPY_IN, GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS, SassOperation
 from ptxsim.memory.traffic import SECTOR_BYTES
 
-
-@dataclass(frozen=True)
-class MemoryShare:
-    """What an SM gets of the chip's memory: bytes a cycle of L2 and of HBM, and the share of sectors that L2 has."""
-
-    l2_bytes_per_cycle: float
-    memory_bytes_per_cycle: float
-    hit_share: float
-
-
-#: The share that an SM gets when one of its CTAs has read so many bytes.
-ShareOf = Callable[[float], MemoryShare]
+#: What memory does for a cluster that has read so many bytes.
+StepOf = Callable[[float], MemoryStep]
 
 
 class AccessTimes(NamedTuple):
@@ -41,8 +32,8 @@ class AccessTimes(NamedTuple):
 class MemoryPath:
     """The units of one SM that memory requests go through; `busy` counts the cycles of each."""
 
-    def __init__(self, device: Device, share_of: ShareOf) -> None:
-        self._device, self._share_of = device, share_of
+    def __init__(self, device: Device, step_of: StepOf) -> None:
+        self._device, self._step_of = device, step_of
         self.load_store = LoadStoreUnit(device)
         self._tma = self._port = self._l2 = self._hbm = self._out = 0.0
         self.busy: dict[str, float] = defaultdict(float)
@@ -89,24 +80,27 @@ class MemoryPath:
 
     def fetch(self, start: float, size: float, read: float, amount: float | None = None) -> float:
         """When `size` bytes are in the SM that asks for them at `start`; L2 reads `amount` of them for it."""
-        device, share, busy = self._device, self._share_of(read), self.busy
+        device, step, busy = self._device, self._step_of(read), self.busy
         amount = size if amount is None else amount
-        missed = amount * (1 - share.hit_share)
-        at_port, at_l2 = size / device.l2_port_bytes_per_cycle, amount / share.l2_bytes_per_cycle
-        at_hbm = missed / share.memory_bytes_per_cycle
+        at_port, at_l2 = size / device.l2_port_bytes_per_cycle, amount / step.l2_bytes_per_cycle
+        at_hbm = amount * step.hbm_share / step.hbm_bytes_per_cycle
         self._port = max(self._port, start) + at_port
         self._l2 = max(self._l2, start) + at_l2
         self._hbm = max(self._hbm, start) + at_hbm
         busy["L2 port"] += at_port
         busy["L2"] += at_l2
         busy["HBM"] += at_hbm
-        latency = device.l2_latency + (device.memory_latency - device.l2_latency) * (1 - share.hit_share)
+        latency = (
+            step.near_share * device.l2_latency
+            + step.far_share * device.l2_far_latency
+            + step.memory_share * device.memory_latency
+        )
         return max(self._port, self._l2, self._hbm) + latency
 
     def put(self, start: float, size: float, read: float) -> float:
         """When `size` bytes that the SM stores at `start` have left it."""
         out = size / self._device.l2_port_bytes_per_cycle
-        at_hbm = size / self._share_of(read).memory_bytes_per_cycle
+        at_hbm = size / self._step_of(read).hbm_bytes_per_cycle
         self._out = max(self._out, start) + out
         self._hbm = max(self._hbm, start) + at_hbm
         self.busy["stores"] += out

@@ -34,23 +34,23 @@ class ClusterStreams:
 
 @dataclass(eq=False)
 class ResidentCluster:
-    """An instance of a cluster: how many of its warps have not ended, and the SM of each CTA."""
+    """An instance of a cluster: how many of its warps have not ended, the SM of each CTA, bytes read beyond L1."""
 
     instance: int
     left: int
     sm_of: Mapping[int, int]
+    read: float = 0.0
 
 
 @dataclass(eq=False)
 class ResidentCta:
-    """A CTA that is resident: its number in the grid, its SM, since when, warps that have not ended, bytes read."""
+    """A CTA that is resident: its number in the grid, its SM, since when, and warps that have not ended."""
 
     cluster: ResidentCluster
     number: int
     sm: int
     since: float
     left: int
-    read: float = 0.0
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.recording.trace import Arrive, CopyFacts, CopyStart, Depart, PhaseKey, TraceEvent
-from ptxsim.clock.replay.memory_path import MemoryPath, ShareOf
+from ptxsim.clock.replay.memory_path import MemoryPath, StepOf
 from ptxsim.clock.replay.operations import (
     BOARD_WAIT,
     COMMIT,
@@ -77,12 +77,12 @@ class Replayed:
 class _Sm:
     """The units of one SM: issue ports and pipes of its sub-partitions, the way to memory, the unit of mbarriers."""
 
-    def __init__(self, device: Device, share_of: ShareOf) -> None:
+    def __init__(self, device: Device, step_of: StepOf) -> None:
         self.port = [0.0] * _SUBPARTITIONS
         self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
         self.pipe_busy = [0.0] * len(PIPES)
         self.last: list[ResidentWarp | None] = [None] * _SUBPARTITIONS
-        self.memory = MemoryPath(device, share_of)
+        self.memory = MemoryPath(device, step_of)
         self.arrivals = 0.0
         self.issued = 0
 
@@ -103,12 +103,12 @@ class Replay:
         queue: Sequence[ClusterStreams],
         resident: int,
         device: Device,
-        share_of: ShareOf,
+        step_of: StepOf,
         timeline: Timeline | None = None,
     ) -> None:
         self._operations, self._copies, self._device = operations, copies, device
         self._queue, self._resident, self._timeline = queue, resident, timeline
-        self._sms = [_Sm(device, share_of) for _ in range(max(len(each.ctas) for each in queue))]
+        self._sms = [_Sm(device, step_of) for _ in range(max(len(each.ctas) for each in queue))]
         self._phases: Phases[ResidentWarp] = Phases()
         self._waits: dict[tuple[str, int], float] = defaultdict(float)
         self._heap: list[tuple[float, int, ResidentWarp]] = []
@@ -286,13 +286,13 @@ class Replay:
         self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float:
         cta = warp.cta
-        found = self._sms[cta.sm].memory.access(op, events, warp.part, time, cta.read)
+        found = self._sms[cta.sm].memory.access(op, events, warp.part, time, cta.cluster.read)
         if op.kind == GLOBAL_STORE:
             warp.stored = max(warp.stored, found.ready)
             on = max(on, on + found.ready - time - _STORE_BACKLOG)
         if op.kind == COPY_IN:
             warp.copies = max(warp.copies, found.ready)
-        cta.read += found.read
+        cta.cluster.read += found.read
         warp.mark(op.write, found.ready)
         warp.mark(op.read, found.operands_read)
         return on
@@ -345,12 +345,12 @@ class Replay:
         instance = cta.cluster.instance
         if copy.destination == "shared" and copy.source == "global":
             target = cta.cluster.sm_of.get(copy.cta, cta.sm)
-            ready = self._sms[target].memory.copy_in(start, copy.size, cta.read, copy.sharers)
-            cta.read += copy.size / copy.sharers
+            ready = self._sms[target].memory.copy_in(start, copy.size, cta.cluster.read, copy.sharers)
+            cta.cluster.read += copy.size / copy.sharers
             for phase in copy.phases:
                 self._complete(instance, phase, ready)
         elif copy.destination == "global":
-            ready = memory.copy_out(start, copy.size, cta.read)
+            ready = memory.copy_out(start, copy.size, cta.cluster.read)
             warp.stored = max(warp.stored, ready)
         else:
             ready = start + self._device.remote_arrive

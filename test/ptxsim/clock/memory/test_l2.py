@@ -27,7 +27,7 @@ def test_a_line_is_read_from_memory_once_and_is_near_then():
 def test_each_partition_keeps_a_copy_and_memory_is_read_for_one():
     state = L2State(SMALL, 64)
     both = read(state, [0], [1], [1])
-    assert (both.memory, both.far) == (64, 64)
+    assert (both.memory, both.far, both.missed) == (64, 64, 128)
     assert read(state, [0], [1], [1]).near == 128
 
 
@@ -41,6 +41,7 @@ def test_what_only_the_other_partition_has_is_far():
     assert other.far == other.far_waits
     assert 0 < other.far < 128 * 64
     assert other.near == 128 * 64 - other.far
+    assert other.missed == other.far
 
 
 def test_a_line_is_gone_when_as_much_as_l2_holds_has_come_in_since():

@@ -4,8 +4,7 @@ import pytest
 
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.recording.trace import Arrive, CopyStart, Depart, MemoryRequest
-from ptxsim.clock.replay.memory_path import MemoryShare
-from ptxsim_cases.replays import Script, load_of, phase, replay_of
+from ptxsim_cases.replays import Script, load_of, memory_step, phase, replay_of
 
 H100, A100 = device_of("h100"), device_of("a100")
 SHARED = {"write": 0, "stall": 1}
@@ -144,12 +143,12 @@ def test_a_load_that_l2_has_takes_its_latency_and_its_bytes_at_the_port():
 
 def test_a_load_that_l2_lacks_comes_from_memory():
     script = Script().add("LDG.E R4, [R2.64]", global_load(4), write=0).add("FADD R3, R4, R4", waits=(0,))
-    share = MemoryShare(1e9, 16.0, 0.0)
+    share = memory_step(1e9, 16.0, 0.0)
     assert replay_of(script, share=share).cycles == 128 / 16 + H100.memory_latency + 1
 
 
 def test_a_copy_is_bound_by_the_memorys_bandwidth():
-    share = MemoryShare(1e9, 16.0, 0.0)
+    share = memory_step(1e9, 16.0, 0.0)
     warps, rounds, size = 16, 20, 512
     scripts = [Script(warp) for warp in range(warps)]
     for script in scripts:
@@ -264,7 +263,7 @@ def test_a_buffer_that_is_deep_enough_is_bound_by_the_port():
 
 
 def test_a_share_of_l2_that_is_less_than_the_port_binds():
-    share = MemoryShare(32.0, 1e9, 1.0)
+    share = memory_step(32.0, 1e9, 1.0)
     assert circular_buffer(20, 20, 32768, share=share) == pytest.approx(20 * 1024 + H100.tma_latency, abs=60)
 
 
@@ -286,7 +285,7 @@ def test_fewer_stages_are_slower():
 
 
 def test_a_multicast_reads_l2_once_and_fills_the_ports_of_both_sms():
-    share = MemoryShare(32.0, 1e9, 1.0)
+    share = memory_step(32.0, 1e9, 1.0)
     ends = {}
     for shared in (False, True):
         producer = Script(0)

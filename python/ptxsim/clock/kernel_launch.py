@@ -1,0 +1,25 @@
+"""What is timed: a launch of a kernel of a PTX text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ptxsim.launch import Dim3
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """A launch of a kernel of a PTX text: CTAs, threads, arguments as `Module.launch` has them, shared bytes."""
+
+    ptx: str
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    args: Sequence[object]
+    dynamic_shared_bytes: int = 0
+    cluster: Dim3 = (1, 1, 1)
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters its grid has."""
+        return prod(self.grid) // prod(self.cluster)
