@@ -77,8 +77,8 @@ class LoadedModule:
         """
         return self._code(name).kernel.function
 
-    def own_cluster(self, name: str) -> Dim3:
-        """The CTAs of a cluster that a kernel's directives ask for, (1, 1, 1) if they do not.
+    def required_cluster(self, name: str) -> Dim3:
+        """The CTAs of a cluster that a kernel requires, (1, 1, 1) where it requires none.
 
         Raises:
             InputError: there is no such kernel.

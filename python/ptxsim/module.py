@@ -53,6 +53,6 @@ class Module(LoadedModule):
         from ptxsim.clock.kernel_launch import KernelLaunch
         from ptxsim.clock.timing import estimate_launch
 
-        shape = self.own_cluster(kernel) if cluster == _NO_CLUSTER else cluster
+        shape = self.required_cluster(kernel) if cluster == _NO_CLUSTER else cluster
         launch = KernelLaunch(self.text, kernel, grid, block, args, dynamic_shared_bytes, shape)
         return estimate_launch(launch, device, module=self)

@@ -3,6 +3,7 @@
 import csv
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -17,14 +18,20 @@ SOFTMAX = Path(__file__).parents[2] / "examples" / "softmax.json"
 X = np.random.default_rng(0).standard_normal((4, 96), np.float32)
 
 
-class Named:
+class Named(NamedTuple):
     """What the table asks of a launch."""
 
-    def __init__(self, symbol, grid):
-        self.kernel, self.symbol, self.grid = self, symbol, grid
+    symbol: str
+    grid: tuple[int, int, int]
+
+    @property
+    def kernel(self) -> "Named":
+        return self
 
 
 def test_launches_of_one_shape_are_a_row_and_the_sum_stands_below():
+    one: Any
+    other: Any
     one, other = Named("gemm", (8, 4, 1)), Named("relu", (2, 1, 1))
     # 4.5 us each, 10 % off: see `made_up`
     estimates = [
@@ -40,7 +47,8 @@ def test_launches_of_one_shape_are_a_row_and_the_sum_stands_below():
 
 def test_a_launch_that_is_not_told_says_why():
     refused = TinycError("InputMismatch", "the way is not found")
-    table = clock_table([(Named("k", (1, 1, 1)), refused), (Named("k", (1, 1, 1)), refused)])
+    launch: Any = Named("k", (1, 1, 1))
+    table = clock_table([(launch, refused), (launch, refused)])
     assert table.rows == ()
     assert table.note == "sum of 0 launches: 0.0 us ± 0%\nnot told: k: the way is not found"
 

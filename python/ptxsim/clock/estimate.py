@@ -59,6 +59,10 @@ class Estimate:
     cautions: tuple[str, ...] = field(default=())
     cycles_between: tuple[float, float] | None = None
 
+    def __str__(self) -> str:
+        told = f"{self.seconds * 1e6:.1f} us ± {self.uncertainty:.0%} on {self.device.title}"
+        return f"{self.kernel}: {told}, limited by {self.limiter}"
+
     @property
     def seconds(self) -> float:
         """Its time at the clock that is kept up, the launch itself included."""

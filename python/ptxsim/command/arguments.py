@@ -23,7 +23,9 @@ from ptxsim.command.option_values import (
 
 def read_command_line(argv: Sequence[str], prog: str = "ptxsim") -> argparse.Namespace:
     """Read `argv`; `prog` is what the usage calls the command."""
-    parser = argparse.ArgumentParser(prog=prog, allow_abbrev=False)
+    times = f"{prog.split()[0]} time"
+    shown = f"{times} says how long a launch would take on a GPU; {times} --help has its options."
+    parser = argparse.ArgumentParser(prog=prog, allow_abbrev=False, epilog=shown)
     _add_kernel(parser)
     _add_launch(parser)
     arguments = parser.parse_args(argv)

@@ -38,11 +38,12 @@ from ptxsim.command.kernel_launch import (
     resolved_launch,
 )
 from ptxsim.command.triton_metadata import read_metadata
-from ptxsim.errors import InputError, printable
+from ptxsim.errors import FileError, InputError, printable
 from ptxsim.module import load
 
 _STDOUT = Path("-")
-_NO_CLUSTER = (1, 1, 1)
+#: The grid of a command line that times nothing.
+_ONE = (1, 1, 1)
 _T = TypeVar("_T")
 
 
@@ -67,8 +68,9 @@ def time_kernels(
     """Time one kernel, or two beside each other; `shown` opens a display of how far it is."""
     device = device_of(arguments.device)
     timed: list[TimedKernel] = []
-    if arguments.ptx:
-        find_sass_tools()  # before anything takes its time
+    if arguments.ptx:  # before anything takes its time
+        _require_places(arguments)
+        find_sass_tools()
     for number, path in enumerate(arguments.ptx):
         with shown(), _naming(path if len(arguments.ptx) > 1 else None):
             timed.append(_timed(arguments, number, path, device))
@@ -93,7 +95,7 @@ def _timed(arguments: argparse.Namespace, number: int, path: Path, device: Devic
     entry = entry_of(module, _own(arguments.entry, number), triton)
     kernel = module.kernel(entry)
     grid, block, cluster = (_own(each, number) for each in (arguments.grid, arguments.block, arguments.cluster))
-    asked = AskedLaunch(grid or _NO_CLUSTER, block, cluster, _own(arguments.dynamic_shared, number))
+    asked = AskedLaunch(grid or _ONE, block, cluster, _own(arguments.dynamic_shared, number))
     shape = resolved_launch(asked, kernel, triton)
     given = arguments.second_arg if number and arguments.second_arg else arguments.arg
     values: Sequence[Value] = [each.value for each in read_arguments(given, arguments.seed)]
@@ -102,12 +104,26 @@ def _timed(arguments: argparse.Namespace, number: int, path: Path, device: Devic
         values = triton.arguments(values, kernel.parameters, programs)
     for variable, value in arguments.set:
         module.variable(variable).write(read_variable(variable, value, arguments.seed))
-    extents = shape.dynamic_shared_bytes, shape.cluster or module.own_cluster(entry)
+    extents = shape.dynamic_shared_bytes, shape.cluster or module.required_cluster(entry)
     launch = KernelLaunch(text, entry, shape.grid, shape.block, values, *extents)
     timeline = Timeline() if arguments.trace is not None else None
     with in_file(ptx_place(path)):
         estimate = estimate_launch(launch, device.name, arguments.clusters, timeline, module)
     return TimedKernel(path, shape, text.split("\n"), estimate, timeline, time.perf_counter() - started)
+
+
+def _require_places(arguments: argparse.Namespace) -> None:
+    """Check that files can be where they are to be written, and are no kernels.
+
+    Raises:
+        FileError.
+    """
+    written = (arguments.json, arguments.trace, arguments.roofline, arguments.stalls)
+    for path in (each for each in written if each not in (None, _STDOUT)):
+        if not path.parent.is_dir():
+            raise FileError(f"cannot write the file: there is no folder {path.parent}", str(path))
+        if any(path.exists() and each.exists() and path.samefile(each) for each in arguments.ptx):
+            raise FileError("that is a kernel, which would be gone; name another file", str(path))
 
 
 def _own(given: Sequence[_T], number: int) -> _T | None:

@@ -36,7 +36,11 @@ def clock_table(estimates: "Sequence[tuple[BoundLaunch, Estimate | TinycError]]"
     off = sum(each.seconds * each.uncertainty for each in told) / seconds if seconds else 0.0
     notes = [f"sum of {len(told)} launch{'es' * (len(told) != 1)}: {seconds * 1e6:.1f} us ± {off:.0%}"]
     notes += [f"not told: {kernel}: {why}" for kernel, why in refused.items()]
-    notes += [f"caution: {each.kernel}: {caution}" for each in _first_ones(rows) for caution in each.cautions]
+    cautions: dict[str, dict[str, None]] = {}
+    for each in told:
+        for caution in each.cautions:
+            cautions.setdefault(caution, {})[each.kernel] = None
+    notes += [f"caution: {', '.join(kernels)}: {caution}" for caution, kernels in cautions.items()]
     table = tuple(_row(kernel, grid, group) for (kernel, grid), group in rows.items())
     return Table(title, _COLUMNS, table, "\n".join(notes))
 
@@ -46,11 +50,3 @@ def _row(kernel: str, grid: tuple[int, int, int], group: "Sequence[Estimate]") -
     microseconds = round(sum(each.seconds for each in group) * 1e6, 1)
     shape = "x".join(map(str, grid))
     return kernel, shape, len(group), round(first.cycles), microseconds, f"{first.uncertainty:.0%}", first.limiter
-
-
-def _first_ones(rows: "dict[tuple[str, tuple[int, int, int]], list[Estimate]]") -> "list[Estimate]":
-    """The first launch of each kernel."""
-    found: dict[str, Estimate] = {}
-    for group in rows.values():
-        found.setdefault(group[0].kernel, group[0])
-    return list(found.values())

@@ -133,6 +133,21 @@ def test_a_device_that_is_none_is_an_error_with_a_suggestion(ptx, capsys):
     assert (status, line[: len(said)]) == (2, said)
 
 
+def test_where_files_cannot_be_is_told_before_anything_runs(ptx, tmp_path, capsys):
+    none = tmp_path / "none"
+    said = f"{none}/s.svg: error: cannot write the file: there is no folder {none}"
+    assert refused(capsys, ptx, *SHAPE, "--stalls", none / "s.svg") == (2, said)
+    said = f"{ptx}: error: that is a kernel, which would be gone; name another file"
+    assert refused(capsys, ptx, *SHAPE, "--trace", ptx) == (2, said)
+    assert ptx.read_text() == ADD
+
+
+@needs_sass_tools
+def test_a_file_that_cannot_be_written_is_an_error(ptx, tmp_path, capsys):
+    status, line = refused(capsys, ptx, *SHAPE, "--roofline", tmp_path)
+    assert (status, line) == (2, f"{tmp_path}: error: cannot write the file: Is a directory")
+
+
 def test_what_is_missing_is_told_before_anything_runs(ptx, capsys, monkeypatch):
     message = "there is no ptxas …; install the package nvidia-cuda-nvcc (pip install 'tinyc[clock]')"
 
@@ -151,8 +166,6 @@ def test_what_cannot_be_timed_is_an_error(ptx, tmp_path, capsys):
     assert refused(capsys, ptx, *SHAPE, "--entry", "kk") == (2, "error: there is no kernel 'kk'; did you mean 'k'?")
     said = "error: the PTX is for sm_90a, and A100 SXM4 80 GB is sm_80; take the device h100 or h200"
     assert refused(capsys, ptx, *SHAPE, "--device", "a100") == (2, said)
-    status, line = refused(capsys, ptx, *SHAPE, "--stalls", tmp_path / "none" / "s.svg")
-    assert (status, line.partition(": ")[2]) == (2, "error: cannot write the file: No such file or directory")
     ptx.write_text(ADD.replace("add.u32 %r4", "vanish.u32 %r4"))
     assert refused(capsys, ptx, *SHAPE)[1].startswith(f"{ptx}:")
 

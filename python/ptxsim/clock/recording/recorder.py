@@ -40,6 +40,8 @@ from ptxsim.memory.traffic import SECTOR_BYTES, units
 _SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
 #: Instructions that wait for phases.
 _WAITS = frozenset({"bar", "barrier", "mbarrier"})
+#: Instructions at which lanes wait for others of their warp.
+_GATHERS = frozenset({"bar", "barrier", "elect", "match", "redux", "shfl", "vote"})
 
 
 @dataclass(eq=False)
@@ -85,6 +87,7 @@ class Recorder(Observer):
         self._launch = launch
         code = launch.code.instructions
         self._waits = frozenset(at for at, each in enumerate(code) if each.opcode in _WAITS)
+        self._gathers = frozenset(at for at, each in enumerate(code) if each.opcode in _GATHERS)
 
     def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
         """Note the run of each warp."""
@@ -204,7 +207,7 @@ class Recorder(Observer):
             ctas = tuple(map(self._number, cta.peers))
             self._clusters[len(self._clusters)] = ctas
             for each, peer in zip(ctas, cta.peers, strict=True):
-                self._warps[each] = [WarpRecord(self._waits) for _ in range(peer.warp_count)]
+                self._warps[each] = [WarpRecord(self._waits, self._gathers) for _ in range(peer.warp_count)]
                 self._cta_of_memory[id(peer.shared)] = each
                 self._kept.append(peer.shared)
         return number

@@ -26,10 +26,13 @@ class _Run:
 
 
 class WarpRecord:
-    """What one warp has done so far; `waits` are the instructions that threads may block at."""
+    """What one warp has done so far.
 
-    def __init__(self, waits: frozenset[int]) -> None:
-        self._waits = waits
+    `waits` are the instructions that threads may block at, `gathers` those at which lanes wait for others of the warp.
+    """
+
+    def __init__(self, waits: frozenset[int], gathers: frozenset[int] = frozenset()) -> None:
+        self._waits, self._gathers = waits, gathers
         self._runs: list[_Run] = []
         self._pending: list[tuple[int, int, TraceEvent]] = []
         #: Lanes that may be blocked, the run that ended there, and the instruction.
@@ -51,6 +54,8 @@ class WarpRecord:
         run = self._converged(start, lanes) if lanes != FULL else None
         if run is None:
             run = _Run(start, end, lanes)
+            if end - 1 in self._gathers:
+                self._gather(run)
             self._runs.append(run)
         elif end > run.end:  # these lanes went further than the others
             run.lanes |= lanes
@@ -67,6 +72,23 @@ class WarpRecord:
         if end - 1 in self._waits:
             self._blocked.append((lanes, run, end - 1))
             del self._blocked[:-_NEAR]
+
+    def _gather(self, run: _Run) -> None:
+        """Have the lanes that wait where a run ends, and have not been elsewhere since, execute that with it."""
+        at, later = run.end - 1, run.lanes
+        for other in self._runs[: -_NEAR - 1 : -1]:
+            if other.end == run.end and not other.lanes & later:
+                run.lanes |= other.lanes
+                run.events += [event for event in other.events if event.at == at]
+                other.events = [event for event in other.events if event.at < at]
+                other.end = at
+                self._blocked = [
+                    (lanes, run if (held is other and where == at) else held, where)
+                    for lanes, held, where in self._blocked
+                ]
+                if other.start == at:
+                    self._runs.remove(other)
+            later |= other.lanes
 
     def runs(self) -> tuple[ExecutedRun, ...]:
         """The runs, with what has come since the last one."""

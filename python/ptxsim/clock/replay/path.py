@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ptxsim.clock.sass.anchor_lines import anchor_lines
 from ptxsim.clock.sass.graph import FlowGraph
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction
+from ptxsim.clock.sass.merged_accesses import merged_executions
 from ptxsim.clock.sass.merged_lines import merged_lines
 from ptxsim.clock.sass.multiplicity import anchors_of_executions
 from ptxsim.clock.sass.pipes import Rank, rank_of
@@ -56,9 +57,16 @@ class PathFinder:
         self._times = anchors_of_executions(runs, function, self.line_of)
         #: What a guard skips, or asks again whether a phase is over, may be executed more often than its line.
         self._firm = self.lines - self.polls - guarded - {line for line, times in self._times.items() if not times}
-        self._firm -= merged_lines(runs, function, self.line_of)
+        merged = merged_executions(runs, function, self.line_of)
+        self._firm -= merged_lines(runs, function, self.line_of) - {self.line_of[index] for index in merged}
+        #: The lines whose executions the anchors of each block are, in order.
         self.anchors = tuple(
-            tuple(line for line in self.line_of[span.start : span.stop] if line in self._firm)
+            tuple(
+                self.line_of[index]
+                for index in span
+                if self.line_of[index] in self._firm
+                for _ in range(merged.get(index, 1))
+            )
             for span in function.spans
         )
         #: Where the lanes that a guard chooses end, and the others go on.

@@ -99,11 +99,10 @@ def pair_tables(pair: EstimatePair, names: tuple[str, str]) -> list[CounterTable
     first, second = pair.first, pair.second
     least = _LEAST_SHARE * max(first.seconds, second.seconds)
     causes = {*first.causes, *second.causes}
-    of_first, of_second = _resident_seconds(first), _resident_seconds(second)
-    by_cause = [
-        (cause, first.causes.get(cause, 0.0) * of_first, second.causes.get(cause, 0.0) * of_second)
-        for cause in sorted(causes)
+    waited = [
+        {cause: each.causes.get(cause, 0.0) * _resident_seconds(each) for cause in causes} for each in (first, second)
     ]
+    by_cause = [(cause, waited[0][cause], waited[1][cause]) for cause in sorted(causes)]
     by_cause.sort(key=lambda row: -abs(row[2] - row[1]))
     of_causes = [
         (cause_text(cause), seconds_text(one), seconds_text(other), _more(other - one))
@@ -155,7 +154,7 @@ def _side_by_side(first: Estimate, second: Estimate) -> list[tuple[str, str, str
     ]
     facts += [(f"{name} of the peak", [share_text(each.peaks[name]) for each in both]) for name in first.peaks]
     facts += [(f"{unit_text(unit)} busy", [share_text(each.shares.get(unit, 0.0)) for each in both]) for unit in units]
-    return [(what, cells[0], cells[1]) for what, cells in facts]
+    return [(what, one, other) for what, (one, other) in facts]
 
 
 def _by_instruction(estimate: Estimate, lines: Sequence[str]) -> dict[tuple[str, str], tuple[float, int]]:

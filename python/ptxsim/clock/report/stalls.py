@@ -13,7 +13,7 @@ from ptxsim.clock.report.quantities import cause_text, line_text, share_text
 #: Pixels: the longest bar, a bar's height, what is around the drawing.
 _LONGEST, _BAR, _BORDER = 320.0, 14.0, 16.0
 _KINDS = ("first", "second")
-_MOST_LINES, _LEAST_SHARE = 8, 0.005
+_MOST_LINES, _LEAST_SHARE, _SHOWN = 8, 0.005, 0.001
 
 #: A bar's label, and the parts of the time by the names of the kernels.
 _Bars = list[tuple[str, dict[str, float]]]
@@ -21,7 +21,7 @@ _Bars = list[tuple[str, dict[str, float]]]
 
 def stalls_svg(estimates: Mapping[str, Estimate], lines: Mapping[str, Sequence[str]]) -> str:
     """The chart of one kernel or two, by their names; `lines` are those of their PTX."""
-    causes = {cause: 0.0 for each in estimates.values() for cause in each.causes}
+    causes = {cause: 0.0 for each in estimates.values() for cause, share in each.causes.items() if share >= _SHOWN}
     groups: list[tuple[str, _Bars]] = [
         (
             "waits of a resident warp by cause, of the time",
@@ -31,7 +31,10 @@ def stalls_svg(estimates: Mapping[str, Estimate], lines: Mapping[str, Sequence[s
     for name, estimate in estimates.items():
         texts = list(lines.get(name, ()))
         waits = [each for each in list(estimate.waits.items())[:_MOST_LINES] if each[1] >= _LEAST_SHARE]
-        bars = [(f"{line}: {line_text(texts, line, 50)}", {name: share}) for (_, line), share in waits]
+        bars = [
+            (f"{line}: {line_text(texts, line, 50)} ({cause_text(cause)})", {name: share})
+            for (cause, line), share in waits
+        ]
         groups.append((f"{name}: by line of the PTX", bars))
     return _drawn(groups, list(estimates))
 

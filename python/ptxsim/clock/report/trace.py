@@ -69,20 +69,20 @@ def _events(kernel: TracedKernel, first: int) -> Iterator[dict[str, object]]:
 
 
 def _rows(timeline: Timeline) -> list[tuple[int, int, str, list[Span]]]:
-    """The rows: SM, kind, name, and spans that do not overlap; by SM, kind and time."""
+    """The rows: SM, kind, name, and spans that do not overlap; by SM, kind, CTA and warp."""
     clusters = {instance for track in timeline.spans if (instance := track.instance) >= 0}
-    found: list[tuple[int, int, float, str, list[Span]]] = []
+    found: list[tuple[int, int, tuple[int, ...], str, list[Span]]] = []
     of_ctas: dict[int, list[Span]] = defaultdict(list)
     for track, spans in timeline.spans.items():
         if track.kind == "CTA":
             of_ctas[track.sm] += [span._replace(name=_cta(track, clusters)) for span in spans]
         elif track.kind == "copies":
-            found += [(track.sm, 1, lane, f"copies {lane}", each) for lane, each in enumerate(_lanes(spans))]
+            found += [(track.sm, 1, (lane,), f"copies {lane}", each) for lane, each in enumerate(_lanes(spans))]
         else:
-            order = track.unit if track.kind == "tensor" else 1000 * spans[0].start + track.unit
+            order = track.instance, track.cta, track.unit
             found.append((track.sm, _KINDS.index(track.kind), order, _name(track, clusters), spans))
     for sm, spans in of_ctas.items():
-        found += [(sm, 2, lane, f"CTAs {lane}", each) for lane, each in enumerate(_lanes(spans))]
+        found += [(sm, 2, (lane,), f"CTAs {lane}", each) for lane, each in enumerate(_lanes(spans))]
     return [(sm, kind, name, spans) for sm, kind, _, name, spans in sorted(found, key=lambda row: (*row[:3], row[3]))]
 
 

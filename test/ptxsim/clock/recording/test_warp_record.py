@@ -7,9 +7,9 @@ LOW, HIGH = 0x0000FFFF, 0xFFFF0000
 PHASE = PhaseKey("mbarrier", 0, 64, 0)
 
 
-def record_of(*runs, waits=()):
+def record_of(*runs, waits=(), gathers=()):
     """The runs of (start, end, lanes), each in a batch of its own."""
-    record = WarpRecord(frozenset(waits))
+    record = WarpRecord(frozenset(waits), frozenset(gathers))
     for batch, (start, end, lanes) in enumerate(runs):
         record.ran(start, end, lanes, batch)
     return record
@@ -41,6 +41,30 @@ def test_lanes_that_go_further_than_the_others_execute_the_rest_by_themselves():
 def test_lanes_that_come_back_execute_again():
     # a loop: the same lanes go through 3 to 5 twice
     assert shape(record_of((3, 5, LOW), (3, 5, LOW), (3, 5, HIGH))) == [(3, 5), (3, 5)]
+
+
+def test_lanes_that_wait_for_others_of_their_warp_execute_with_them():
+    # the high lanes skip 3 to 5, and wait at 5, a shuffle, for the low ones
+    apart = (0, 3, FULL), (5, 6, HIGH), (3, 5, LOW), (5, 6, LOW), (6, 9, FULL)
+    assert shape(record_of(*apart, gathers=(5,))) == [(0, 3), (3, 5), (5, 6), (6, 9)]
+    assert shape(record_of(*apart)) == [(0, 3), (5, 6), (3, 5), (5, 6), (6, 9)]
+    # what they have executed on their way there stays where it was
+    before = (0, 3, FULL), (7, 9, HIGH), (3, 5, LOW), (5, 9, LOW)
+    assert shape(record_of(*before, gathers=(8,))) == [(0, 3), (7, 8), (3, 5), (5, 9)]
+
+
+def test_lanes_that_wait_at_a_barrier_for_others_are_let_go_with_them():
+    record = record_of((5, 6, HIGH), (3, 5, LOW), (5, 6, LOW), gathers=(5,), waits=(5,))
+    record.add(Depart(77, PHASE), FULL, 9)
+    assert record.runs() == (ExecutedRun(3, 5, ()), ExecutedRun(5, 6, (Depart(5, PHASE),)))
+    record = record_of((5, 6, HIGH), (3, 5, LOW), (5, 6, LOW), gathers=(5,), waits=(5,))
+    record.add(Depart(77, PHASE), HIGH, 9)  # the lanes that came first
+    assert record.runs()[-1] == ExecutedRun(5, 6, (Depart(5, PHASE),))
+
+
+def test_lanes_that_have_gone_on_since_are_not_gathered():
+    rounds = (5, 6, HIGH), (6, 7, HIGH), (3, 5, LOW), (5, 6, LOW)
+    assert shape(record_of(*rounds, gathers=(5,))) == [(start, end) for start, end, _ in rounds]
 
 
 def test_what_lets_a_warp_go_on_belongs_to_its_wait():

@@ -46,7 +46,7 @@ def test_bars_are_as_long_as_the_waits():
     svg = stalls_svg({"k": made_up()}, {"k": LINES})
     bars = [float(each["width"]) for each in drawn(svg, "rect") if each.get("height") == "14"]
     assert bars == [320, 160, 1, 320, 160]  # by cause, by line; none is invisible
-    assert "2: fma.rn.f32 %f2, %f1, %f1, %f1;" in words(svg)
+    assert "2: fma.rn.f32 %f2, %f1, %f1, %f1; (results of earlier instructions)" in words(svg)
 
 
 def test_two_kernels_stand_beside_each_other():

@@ -51,6 +51,10 @@ def test_an_estimate_is_told_in_rows_and_tables():
     assert estimate_text(made_up(), LINES) == TOLD
 
 
+def test_an_estimate_is_a_line_for_print():
+    assert str(made_up()) == "k: 4.5 us ± 10% on H100 SXM5 80 GB, limited by HBM"
+
+
 def test_without_the_ptx_there_are_line_numbers_alone():
     text = estimate_text(made_up())
     assert "  line  waits for                        of the time\n     2  results" in text

@@ -50,6 +50,12 @@ def test_each_track_is_a_row_and_copies_that_overlap_have_rows_of_their_own(time
     }
 
 
+def test_warps_stand_in_the_order_of_their_ctas_and_numbers(timeline):
+    timeline.add(Track("warp", 0, 1, 3, 0), "issue", 1, 0.0, US)
+    named = [name for name in rows(events(timeline)) if "warp" in name]
+    assert named == [f"CTA {name}" for name in ("7 in place 0, warp 0", "7 in place 0, warp 1", "3 in place 1, warp 0")]
+
+
 def test_times_are_those_of_the_clock_that_is_kept_up(timeline):
     spans = rows(events(timeline, clock_hz=1.755e9 / 2))
     assert spans["CTAs 0"] == [("CTA 7", 0, 8)]
