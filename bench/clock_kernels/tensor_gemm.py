@@ -2,6 +2,9 @@
 
 Speeds stand in the checkout, in `hgemm-tensorcore/result/performance.csv`: a row for each size, a column for each
 kernel with its constants (stage32x4: tiles of 32 along K in 4 stages).
+Its sizes were run one after the other, the first ones before the GPU had come to its clock: for a tile of 32 along K
+k10 in 4 stages takes 1480 to 1570 cycles of 1.41 GHz at 2048 to 3072 and 1140 to 1200 from 3328 on, 1.41 GHz being 1.29
+times the base clock of 1.095 GHz. k12 comes to it at 3840 only, k11 with tiles of 64 at 4608.
 """
 
 import csv

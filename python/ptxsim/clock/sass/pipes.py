@@ -123,7 +123,7 @@ _LATENCIES = {
     **dict.fromkeys(("HFMA2", "HMUL2"), 6),
     **dict.fromkeys(("DFMA", "DADD", "DMUL"), 8),  # on sm_90; 6 and a scoreboard on sm_80
     **dict.fromkeys(("ISETP", "FSETP", "PLOP3"), 13),  # as a guard; 4 as an operand
-    **dict.fromkeys(("HMMA", "IMMA"), 24),  # Luo et al. 2402.13499, table VII: 24.6 on A100, 24.1 on H100; interlocked
+    **dict.fromkeys(("HMMA", "IMMA"), 24),  # 11 + 11 + 2 of stalls; Luo et al., table VII: 24.6 on A100, 24.1 on H100
     **dict.fromkeys(("ULDC", "UMOV"), 2),
     "R2UR": 13,
 }
