@@ -30,6 +30,8 @@ from ptxsim.loaded_module import LoadedModule
 
 #: The share of the PTX's anchors that has to be found in the SASS.
 _LEAST_MATCHED = 0.95
+#: The instructions of SASS for one of PTX, at least: ptxas makes fewer than half of very few kernels.
+_LEAST_OF_PTX = 0.25
 #: Clusters that are recorded: the first, one in the middle, and the last.
 _RECORDED = 3
 
@@ -191,5 +193,12 @@ class _Found:
                 f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses "
                 f"memory, multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; give a "
                 "kernel whose warps all go one way"
+            )
+        found = sum(len(each.instructions) for each in self._warps)
+        executed = sum(each.instructions for each in self.recording.warps)
+        if found < _LEAST_OF_PTX * executed:
+            raise InputError(
+                f"the way of the warps has {found} instructions of SASS for {executed} of PTX: nothing in a loop of it "
+                "tells how often it is gone through; give a kernel whose loops access memory, compute or synchronise"
             )
         return matched

@@ -7,7 +7,7 @@ way is taken whose next anchors are the warp's next ones.
 """
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ptxsim.clock.sass.anchor_lines import anchor_lines
@@ -46,35 +46,52 @@ class PathFinder:
 
     def __init__(self, runs: PtxRuns, function: SassFunction) -> None:
         self.function = function
-        self.line_of = [
-            line if rank_of(each) >= Rank.MERGED and each.operands != _NOTHING else 0
-            for line, each in zip(anchor_lines(runs, function), function.instructions, strict=True)
-        ]
+        self._graph = FlowGraph(function.successors)
+        self.line_of = self._lines_that_tell(anchor_lines(runs, function))
         self.lines = frozenset(self.line_of) - {0}
         anchors = list(zip(self.line_of, function.instructions, strict=True))
         self.polls = frozenset(line for line, each in anchors if line and _is_poll(each))
-        guarded = {line for line, each in anchors if each.is_conditional}
+        guarded = self.lines - {line for line, each in anchors if not each.is_conditional}
         self._times = anchors_of_executions(runs, function, self.line_of)
-        #: What a guard skips, or asks again whether a phase is over, may be executed more often than its line.
+        #: What a guard skips, or asks again whether a phase is over, may be executed more often than its line: lines
+        #: that have nothing else tell no way.
         self._firm = self.lines - self.polls - guarded - {line for line, times in self._times.items() if not times}
         merged = merged_executions(runs, function, self.line_of)
         self._firm -= merged_lines(runs, function, self.line_of) - {self.line_of[index] for index in merged}
         #: The lines whose executions the anchors of each block are, in order.
-        self.anchors = tuple(
-            tuple(
-                self.line_of[index]
-                for index in span
-                if self.line_of[index] in self._firm
-                for _ in range(merged.get(index, 1))
-            )
-            for span in function.spans
-        )
+        self.anchors = tuple(self._anchors_of(span, merged, guarded=False) for span in function.spans)
+        #: Those that a guard may skip: the first round of a loop that ptxas has peeled, say.
+        self._optional = tuple(self._anchors_of(span, merged, guarded=True) for span in function.spans)
         #: Where the lanes that a guard chooses end, and the others go on.
         self._may_end = {each.block for each in function.instructions if each.opcode == "EXIT" and each.is_conditional}
         self._polling = {each.block for each in function.instructions if _is_poll(each)}
-        self._graph = FlowGraph(function.successors)
         self._meetings: dict[int, int | None] = {}
         self._ahead: dict[int, dict[tuple[tuple[int, ...], bool], int]] = {}
+
+    def _lines_that_tell(self, lines: Sequence[int]) -> list[int]:
+        """The PTX line of each instruction that is an anchor, else 0; of loops without any, arithmetic is one."""
+        code, loops = self.function.instructions, self._graph.loops
+        ranks = [rank_of(each) if each.operands != _NOTHING else Rank.NONE for each in code]
+        told = {
+            head
+            for each, rank in zip(code, ranks, strict=True)
+            if rank >= Rank.MERGED and not each.is_conditional
+            for head in loops[each.block]
+        }
+        silent = {
+            line
+            for line, each, rank in zip(lines, code, ranks, strict=True)
+            if rank is Rank.ARITHMETIC and loops[each.block] - told
+        }
+        return [
+            line if rank >= Rank.MERGED or (rank is Rank.ARITHMETIC and line in silent) else 0
+            for line, rank in zip(lines, ranks, strict=True)
+        ]
+
+    def _anchors_of(self, span: range, merged: Mapping[int, int], guarded: bool) -> tuple[int, ...]:
+        code, firm = self.function.instructions, self._firm
+        chosen = (at for at in span if self.line_of[at] in firm and code[at].is_conditional is guarded)
+        return tuple(self.line_of[at] for at in chosen for _ in range(merged.get(at, 1)))
 
     def path(self, executed: Sequence[int]) -> SassPath:
         """The path of a warp that executed PTX lines in this order."""
@@ -88,6 +105,8 @@ class PathFinder:
         while len(blocks) < most:
             block = self._by_other_lanes(block, untaken, left)
             blocks.append(block)
+            for line in self._optional[block]:
+                left.take_if_there(line)
             for line in self.anchors[block]:
                 left.take(line)
             since = set() if self.anchors[block] else since | {block}
@@ -185,6 +204,11 @@ class _Left:
         self.count -= 1
         while self._first < len(self._taken) and self._taken[self._first]:
             self._first += 1
+
+    def take_if_there(self, line: int) -> None:
+        """Take the first one of a line if one is left."""
+        if self._places.get(line):
+            self.take(line)
 
     def fit(self, ahead: Sequence[int], ends: bool) -> tuple[float, int]:
         """How well these anchors are the next ones: the share of them, and their number; `ends` if none follow."""
