@@ -11,7 +11,7 @@ Nothing of them is part of the project: `bench/clock.py --kernels DIR` compiles 
 """
 
 from .attention import ATTENTION
-from .fast_cu import FAST_CU, K_SWEEP
+from .fast_cu import FAST_CU, FIRST_ORDER, K_SWEEP
 from .published import Launch, PublishedKernel
 from .reading import SOFTMAX, SUMS
 from .sgemm_cuda import SGEMM_CUDA
@@ -20,6 +20,7 @@ from .tensor_gemm import TENSOR_GEMM
 __all__ = [
     "ATTENTION",
     "FAST_CU",
+    "FIRST_ORDER",
     "K_SWEEP",
     "SGEMM_CUDA",
     "SOFTMAX",

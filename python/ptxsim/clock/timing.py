@@ -155,7 +155,7 @@ class _Found:
         matched = self._matched()
         cycles = device.cta_start + schedule.carried_over(replayed.ends)
         shares = {name: busy / replayed.cycles for name, busy in replayed.busy.items() if busy}
-        clock_hz = clock_under_power(device, shares.get("tensor", 0.0))
+        clock_hz = clock_under_power(device, shares)
         seconds = cycles / clock_hz + device.launch_seconds
         times = launch.clusters / len(self.streams)
         work = self.plan.code.work(self._warps)

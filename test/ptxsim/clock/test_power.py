@@ -9,14 +9,20 @@ H100 = device_of("h100")
 
 
 def test_pipes_that_are_always_busy_have_the_sustained_clock():
-    assert clock_under_power(H100, 1.0) == H100.sustained_hz
+    assert clock_under_power(H100, {"tensor": 1.0, "L2": 0.5}) == H100.sustained_hz
 
 
 def test_power_goes_with_the_square_of_the_clock():
-    half = clock_under_power(H100, 0.81)
-    assert half == pytest.approx(H100.sustained_hz / 0.9)
+    less = clock_under_power(H100, {"tensor": 0.81})
+    assert less == pytest.approx(H100.sustained_hz / 0.9)
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
 def test_the_nominal_clock_is_not_exceeded(device):
-    assert clock_under_power(device, 0.0) == clock_under_power(device, 0.1) == device.nominal_hz
+    resting, little = ({"tensor": share, "L2": 1.0} for share in (0.0, 0.1))
+    assert clock_under_power(device, resting) == clock_under_power(device, little) == device.nominal_hz
+
+
+def test_multiply_adds_of_f32_count_as_products_do():
+    a6000 = device_of("a6000")
+    assert clock_under_power(a6000, {"fma": 0.9, "tensor": 0.1}) == clock_under_power(a6000, {"tensor": 0.9})
