@@ -22,6 +22,7 @@ from ptxsim.clock.replay.residency import ClusterStreams
 from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
 from ptxsim.clock.replay.timeline import Timeline
+from ptxsim.clock.sass.anchor_lines import is_wait_test
 from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
 from ptxsim.clock.weighed_code import BOUNDS, weighed_code
 from ptxsim.errors import InputError
@@ -187,7 +188,9 @@ class _Found:
     def _matched(self) -> float:
         anchors = sum(each.path.anchors for each in self._warps)
         lost = sum(each.path.missed + each.path.extra for each in self._warps)
-        matched = max(0.0, 1 - lost / anchors) if anchors else 1.0
+        if not anchors:
+            return 1.0
+        matched = max(0.0, 1 - lost / anchors)
         if matched < _LEAST_MATCHED:
             raise InputError(
                 f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses "
@@ -195,7 +198,11 @@ class _Found:
                 "kernel whose warps all go one way"
             )
         found = sum(len(each.instructions) for each in self._warps)
-        executed = sum(each.instructions for each in self.recording.warps)
+        code = kernels_of(self.plan.launch.ptx).program.kernels[self.plan.launch.kernel].instructions
+        tests = {at for at, each in enumerate(code) if is_wait_test(each)}
+        # A wait that asks again and again is one wait of the stream.
+        runs = (run for trace in self.recording.warps for run in trace.runs)
+        executed = sum(run.end - run.start for run in runs if tests.isdisjoint(range(run.start, run.end)))
         if found < _LEAST_OF_PTX * executed:
             raise InputError(
                 f"the way of the warps has {found} instructions of SASS for {executed} of PTX: nothing in a loop of it "
