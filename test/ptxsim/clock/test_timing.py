@@ -116,3 +116,27 @@ def test_a_cluster_that_waits_for_another_one_is_refused():
         estimate_of(
             kernel(body), 8, 32, [np.zeros(32, np.uint32)]
         )  # the second one is not recorded: it ends when it has shown where it reads
+
+
+def loop(body):
+    """A loop, as often as the array's first number says; an instruction a line, as compilers write."""
+    return kernel(
+        f"""{OWN_WORD} .reg .f32 %f<2>; ld.global.u32 %r2, [%d0]; cvt.rn.f32.u32 %f0, %r0; mov.u32 %r1, 0; mov.u32 %r3, %r2;
+again: {body} add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, %r2; @%p0 bra again; st.global.f32 [%d0], %f0;
+st.global.u32 [%d0 + 128], %r3; ret;"""
+    ).replace("; ", ";\n")
+
+
+@needs_sass_tools
+def test_a_loop_of_arithmetic_alone_is_gone_through_as_often_as_it_was():
+    body = "fma.rn.f32 %f0, %f0, %f0, %f0;"
+    few, many = (estimate_of(loop(body), 1, 32, [np.full(64, rounds, np.uint32)]) for rounds in (64, 512))
+    # a multiply-add waits 4 cycles for the one before; ptxas unrolls, so that the loop's own instructions are shared
+    assert 4 <= (many.cycles - few.cycles) / 448 < 8
+
+
+@needs_sass_tools
+def test_a_loop_that_nothing_tells_of_is_refused():
+    body = "xor.b32 %r3, %r3, %r1; shl.b32 %r3, %r3, 1;"
+    with pytest.raises(InputError, match=r"\d+ instructions of SASS for \d+ of PTX: nothing in a loop of it tells"):
+        estimate_of(loop(body), 1, 32, [np.full(64, 512, np.uint32)])
