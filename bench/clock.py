@@ -121,13 +121,14 @@ def estimate_of(kernel: PublishedKernel, text: str, size: int) -> Estimate:
     """The estimate of a kernel, whose PTX is `text`: at its size, or along a line from two depths."""
     entry = kernel.entry_of(ptxsim.load(text))
 
-    def estimated(launch: Launch, recorded: int) -> Estimate:
+    def estimated(launch: Launch, recorded: int, warm: bool = True) -> Estimate:
         shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
-        return estimate_launch(KernelLaunch(text, entry, *shape), kernel.device, recorded)
+        return estimate_launch(KernelLaunch(text, entry, *shape), kernel.device, recorded, warm=warm)
 
     if kernel.shallow is None:
         return estimated(kernel.launch(size), 3)
-    low, high = (estimated(kernel.shallow(size, depth), 1) for depth in kernel.depths)
+    # the arrays of a shallow launch fit in L2, those that it stands for do not
+    low, high = (estimated(kernel.shallow(size, depth), 1, warm=False) for depth in kernel.depths)
     steps = (kernel.depth_of(size) - kernel.depths[1]) / (kernel.depths[1] - kernel.depths[0])
     grown = {name: getattr(high, name) + steps * (getattr(high, name) - getattr(low, name)) for name in CARRIED_ON}
     return replace(high, **grown)

@@ -101,7 +101,7 @@ def test_an_error_about_a_variable_is_one_of_tinycs():
 
 
 def test_a_device_is_one_of_the_architecture_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulator, "find_sass_tools", lambda: None)
+    monkeypatch.setattr(simulator, "versions_in_use", lambda: "")
     assert [simulator.clocked_device(arch) for arch in ("sm_80", "sm_90a")] == ["a100", "h100"]
     assert simulator.clocked_device("sm_90a", "h200") == "h200"
     assert "the clock has no device of sm_100a; there are a100 (sm_80), " in str(
@@ -114,5 +114,5 @@ def test_the_clock_says_what_is_missing_with_its_code(monkeypatch: pytest.Monkey
     def missing() -> None:
         raise ptxsim.InputError("there is no ptxas")
 
-    monkeypatch.setattr(simulator, "find_sass_tools", missing)
+    monkeypatch.setattr(simulator, "versions_in_use", missing)
     assert str(raised(simulator.clocked_device, "sm_80")) == "error: there is no ptxas [TC401 InputMismatch]"

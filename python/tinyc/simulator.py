@@ -16,8 +16,8 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 import ptxsim
 from ptxsim import CHECKS, Counterpart, Counters, Estimate, Finding, Report, Thread
+from ptxsim.clock.code_source import versions_in_use
 from ptxsim.clock.devices import DEVICES, device_of
-from ptxsim.clock.sass.toolchain import find_sass_tools
 from ptxsim.command.arguments import read_command_line
 from ptxsim.command.simulate import simulate as simulate_kernel
 from ptxsim.command.time_arguments import read_time_line
@@ -161,10 +161,10 @@ def clocked_device(arch: str, asked: str | None = None) -> str:
     """The device whose time is told: the one that is asked for, else one of the architecture: "h100" of "sm_90a".
 
     Raises:
-        TinycError: `InputMismatch`: there is no such device, or none of that architecture; or ptxas or nvdisasm, which
-            the clock needs, are missing.
+        TinycError: `InputMismatch`: there is no such device, or none of that architecture; or SASS is asked for, and
+            ptxas or nvdisasm is missing.
     """
-    find_sass_tools()
+    versions_in_use()
     if asked is not None:
         return device_of(asked).name
     name = next((name for name, device in DEVICES.items() if device.arch == arch), None)

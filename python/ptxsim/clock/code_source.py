@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import sqrt
 
 from ptxsim.clock.estimate import Estimate
-from ptxsim.clock.sass.toolchain import find_program
+from ptxsim.clock.sass.toolchain import find_program, find_sass_tools
 from ptxsim.errors import InputError
 
 CODES = ("sass", "weights")
@@ -33,6 +33,19 @@ def code_in_use(asked: str | None) -> str:
             f"the time of a kernel is made of {' or '.join(CODES)}, not '{asked}'; correct it, or leave it out"
         )
     return asked
+
+
+def versions_in_use(asked: str | None = None) -> str:
+    """What a time is made of, with the versions of the programs that make it.
+
+    Raises:
+        InputError: SASS is asked for, and ptxas or nvdisasm is missing: says which, and how to get it.
+        FileError: one cannot be run.
+    """
+    if code_in_use(asked) == "weights":
+        return "class weights"
+    tools = find_sass_tools()
+    return f"SASS of ptxas {tools.ptxas_version} by nvdisasm {tools.nvdisasm_version}"
 
 
 def between_bounds(found: Mapping[str, Estimate]) -> Estimate:

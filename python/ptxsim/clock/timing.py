@@ -47,12 +47,14 @@ def estimate_launch(
     timeline: Timeline | None = None,
     module: LoadedModule | None = None,
     code: str | None = None,
+    warm: bool = True,
 ) -> Estimate:
     """The time that a launch would take; its arguments are changed as by `Module.launch`.
 
     `recorded` clusters of the grid are run on the simulator, spread over it; `timeline` gets what the replay did;
     `module` is that of the text, if its variables were written. `code` is "sass" or "weights", what the time is made of
     (`code_source.CODES`); None is what TINYC_CLOCK_CODE names, else the SASS where there are ptxas and nvdisasm.
+    `warm`: L2 has what the same launch has left there, as benchmarks repeat it; otherwise none of its arrays.
 
     Raises:
         InputError: there is no such kernel or device, the launch does not fit, a recorded cluster waits for another
@@ -70,7 +72,7 @@ def estimate_launch(
     shared_bytes = loaded.shared_memory(launch.kernel).static_bytes + launch.dynamic_shared_bytes
     plans = [_Plan.of(launch, model, each, shared_bytes) for each in codes.values()]
     done = _recorded(loaded, launch, max(each.schedule.at_once for each in plans), recorded)
-    found = [_replayed(plan, done, timeline if plan is plans[0] else None) for plan in plans]
+    found = [_replayed(plan, done, timeline if plan is plans[0] else None, warm) for plan in plans]
     return found[0] if len(found) == 1 else between_bounds(dict(zip(codes, found, strict=True)))
 
 
@@ -95,12 +97,12 @@ class _Plan:
         return cls(launch, device, code, occupancy, schedule, occupancy.ctas * shared_bytes)
 
 
-def _replayed(plan: _Plan, done: RecordedRound, timeline: Timeline | None) -> Estimate:
+def _replayed(plan: _Plan, done: RecordedRound, timeline: Timeline | None, warm: bool) -> Estimate:
     """The estimate by one code of the kernel."""
     recording, device, schedule, code = done.recording, plan.device, plan.schedule, plan.code
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     queue = _queue_of(plan.launch, recording, streams, schedule)
-    memory = memory_model_of(recording, done.offsets, device, schedule.at_once)
+    memory = memory_model_of(recording, done.offsets, device, schedule.at_once, warm)
     options = schedule.resident, device, memory.at, timeline, plan.shared_bytes
     replayed = Replay(code.operations, recording.copies, queue, *options).run()
     return _Found(plan, recording, streams, memory, replayed).estimate()

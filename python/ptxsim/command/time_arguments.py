@@ -59,6 +59,7 @@ def _add_kernels(parser: argparse.ArgumentParser) -> None:
     shown = "what a __constant__ or __device__ variable starts with, written as --arg is"
     shown = "an argument of the second kernel, if it does not take those of --arg; then all of them are given so"
     parser.add_argument("--second-arg", action="append", default=[], metavar="[NAME=]ARG", help=shown)
+    shown = "write a variable of the module before the launch"
     parser.add_argument("--set", action="append", default=[], type=set_option, metavar="VAR=ARG", help=shown)
     parser.add_argument("--seed", type=seed_option, default=0, help="for random arguments (default: 0)")
     shown = "what nvcc compiles a .cu file for (default: what the device is)"
@@ -76,6 +77,8 @@ def _add_launches(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dynamic-shared", action="append", default=[], type=bytes_option, metavar="BYTES", help=shown)
     shown = f"how many clusters of the grid are run and recorded, spread over it (default: {_RECORDED})"
     parser.add_argument("--clusters", type=count_option, default=_RECORDED, metavar="N", help=shown)
+    shown = "no array is in L2 at the beginning (default: what the same launch has left there, as benchmarks repeat it)"
+    parser.add_argument("--cold", action="store_true", help=shown)
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:

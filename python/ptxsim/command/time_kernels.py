@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from ptxsim.clock.code_source import versions_in_use
 from ptxsim.clock.devices import Device, device_of
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.kernel_launch import KernelLaunch
@@ -24,7 +25,6 @@ from ptxsim.clock.report.pair import EstimatePair, pair_object, pair_text
 from ptxsim.clock.report.roofline import roofline_svg
 from ptxsim.clock.report.stalls import stalls_svg
 from ptxsim.clock.report.trace import TracedKernel, trace_text
-from ptxsim.clock.sass.toolchain import find_sass_tools
 from ptxsim.clock.timing import estimate_launch
 from ptxsim.command.argument_text import Value, read_arguments, read_variable
 from ptxsim.command.files import write_file
@@ -70,7 +70,7 @@ def time_kernels(
     timed: list[TimedKernel] = []
     if arguments.ptx:  # before anything takes its time
         _require_places(arguments)
-        find_sass_tools()
+        versions_in_use()
     for number, path in enumerate(arguments.ptx):
         with shown(), _naming(path if len(arguments.ptx) > 1 else None):
             timed.append(_timed(arguments, number, path, device))
@@ -108,7 +108,7 @@ def _timed(arguments: argparse.Namespace, number: int, path: Path, device: Devic
     launch = KernelLaunch(text, entry, shape.grid, shape.block, values, *extents)
     timeline = Timeline() if arguments.trace is not None else None
     with in_file(ptx_place(path)):
-        estimate = estimate_launch(launch, device.name, arguments.clusters, timeline, module)
+        estimate = estimate_launch(launch, device.name, arguments.clusters, timeline, module, warm=not arguments.cold)
     return TimedKernel(path, shape, text.split("\n"), estimate, timeline, time.perf_counter() - started)
 
 

@@ -121,7 +121,8 @@ def test_a_cluster_that_waits_for_another_one_is_refused():
 def loop(body):
     """A loop, as often as the array's first number says; an instruction a line, as compilers write."""
     return kernel(
-        f"""{OWN_WORD} .reg .f32 %f<2>; ld.global.u32 %r2, [%d0]; cvt.rn.f32.u32 %f0, %r0; mov.u32 %r1, 0; mov.u32 %r3, %r2;
+        f"""{OWN_WORD} .reg .f32 %f<2>; ld.global.u32 %r2, [%d0]; cvt.rn.f32.u32 %f0, %r0;
+mov.u32 %r1, 0; mov.u32 %r3, %r2;
 again: {body} add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, %r2; @%p0 bra again; st.global.f32 [%d0], %f0;
 st.global.u32 [%d0 + 128], %r3; ret;"""
     ).replace("; ", ";\n")
@@ -140,3 +141,13 @@ def test_a_loop_that_nothing_tells_of_is_refused():
     body = "xor.b32 %r3, %r3, %r1; shl.b32 %r3, %r3, 1;"
     with pytest.raises(InputError, match=r"\d+ instructions of SASS for \d+ of PTX: nothing in a loop of it tells"):
         estimate_of(loop(body), 1, 32, [np.full(64, 512, np.uint32)])
+
+
+@needs_sass_tools
+def test_arrays_that_are_in_l2_are_there_sooner():
+    body = f"{OWN_WORD} ld.global.u32 %r2, [%d0]; add.u32 %r2, %r2, 1; st.global.u32 [%d0], %r2; ret;"
+    warm, cold = (estimate_of(kernel(body), 4, 32, [np.zeros(128, np.uint32)], warm=warm) for warm in (True, False))
+    further = device_of("h100").memory_latency - device_of("h100").l2_latency
+    # all read one line: of four CTAs one waits for all of its way, the others for half of it on average
+    assert cold.cycles - warm.cycles == pytest.approx((1 + 3 / 2) / 4 * further, abs=2)
+    assert cold.memory_bytes > warm.memory_bytes

@@ -154,7 +154,7 @@ def test_what_is_missing_is_told_before_anything_runs(ptx, capsys, monkeypatch):
     def missing():
         raise InputError(message)
 
-    monkeypatch.setattr(time_kernels, "find_sass_tools", missing)
+    monkeypatch.setattr(time_kernels, "versions_in_use", missing)
     assert refused(capsys, ptx, *SHAPE) == (2, f"error: {message}")
 
 
@@ -192,3 +192,20 @@ def test_variables_that_were_written_are_what_is_timed():
         module.variable("rounds").write(np.uint32(rounds))
         cycles.append(module.time("k", (1, 1, 1), (32, 1, 1), [np.zeros(32, np.uint32)]).cycles)
     assert cycles[1] > cycles[0] + 90
+
+
+def test_without_sass_a_time_is_between_bounds(ptx, capsys, monkeypatch):
+    monkeypatch.setenv("TINYC_CLOCK_CODE", "weights")
+    assert main(["time", str(ptx), *SHAPE]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^code     class weights: [\d,]+ to [\d,]+ cycles$", told, re.MULTILINE), told
+    assert "what instructions cost is told by the weights of their classes" in told
+
+
+@needs_sass_tools
+def test_arrays_that_are_not_in_l2_take_longer(ptx, capsys):
+    cycles = []
+    for option in ([], ["--cold"]):
+        assert main(["time", str(ptx), *SHAPE, *option, "--json", "-"]) == 0
+        cycles.append(json.loads(capsys.readouterr().out)["kernels"][0]["cycles"])
+    assert cycles[1] > cycles[0]

@@ -17,15 +17,14 @@ import ptxsim
 from ptxsim.clock.devices import Device
 from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.ranking.transport import argument_arrays, is_zeros
-from ptxsim.clock.sass.toolchain import SassTools
 
 
 class LaunchDigests:
     """Digests of launches on a device; what an array holds is read once, while it is the same object."""
 
-    def __init__(self, device: Device, tools: SassTools) -> None:
+    def __init__(self, device: Device, versions: str) -> None:
         figures = {name: float(value) for name, value in device.figures.items()}
-        self._beside = [source_digest(), device.name, device.arch, figures, tools.ptxas_version, tools.nvdisasm_version]
+        self._beside = [source_digest(), device.name, device.arch, figures, versions]
         self._contents: dict[int, tuple[np.ndarray, str]] = {}
 
     def digest(self, launch: KernelLaunch) -> str:

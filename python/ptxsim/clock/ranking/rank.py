@@ -13,6 +13,7 @@ from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 
+from ptxsim.clock.code_source import versions_in_use
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.kernel_launch import KernelLaunch
@@ -20,7 +21,6 @@ from ptxsim.clock.ranking.candidates import Candidate
 from ptxsim.clock.ranking.digests import LaunchDigests
 from ptxsim.clock.ranking.estimate_store import EstimateStore, Predicted
 from ptxsim.clock.ranking.transport import argument_arrays, receive_launches, send_launches
-from ptxsim.clock.sass.toolchain import find_sass_tools
 from ptxsim.clock.timing import estimate_launch
 from ptxsim.errors import InputError, MemoryShortage, PtxError, PtxsimError
 
@@ -68,7 +68,7 @@ def rank_kernels(
         FileError: ptxas or nvdisasm cannot be run, `cache` cannot be made.
     """
     _check([each.name for each in candidates], jobs, apart, few)
-    digests, store = LaunchDigests(device_of(device), find_sass_tools()), EstimateStore(cache) if cache else None
+    digests, store = LaunchDigests(device_of(device), versions_in_use()), EstimateStore(cache) if cache else None
     outcomes: dict[str, dict[int, Predicted]] = {}
     tasks: list[_Task] = []
     for each in candidates:

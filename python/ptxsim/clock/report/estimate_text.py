@@ -46,7 +46,7 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
         ("peaks", peaks),
         ("limiter", limiter_text(estimate)),
         ("resident", _resident_text(estimate)),
-        ("found", f"{share_text(estimate.matched)} of accesses, products and synchronisation, in the SASS of ptxas"),
+        ("code", _code(estimate)),
     ]
 
 
@@ -115,3 +115,12 @@ def _resident_text(estimate: Estimate) -> str:
     ctas = f"{occupancy.ctas} CTA{'s' * (occupancy.ctas != 1)} of an SM at most, by {occupancy.limiter}"
     rounds = f"{schedule.clusters} on the busiest, in {schedule.rounds} round{'s' * (schedule.rounds != 1)}"
     return f"{ctas}; {rounds}"
+
+
+def _code(estimate: Estimate) -> str:
+    """What the time is made of, and how much of the launch was found in it, or between which bounds it is."""
+    if estimate.cycles_between is None:
+        found = f"{share_text(estimate.matched)} of accesses, products, synchronisation is found"
+        return f"{estimate.source}, in which {found}"
+    least, most = estimate.cycles_between
+    return f"{estimate.source}: {least:,.0f} to {most:,.0f} cycles"

@@ -1,7 +1,6 @@
 """Digests: what is the same has one digest, and everything that changes an estimate changes it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from ptxsim.clock.devices import Figure, device_of
 from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.ranking import digests
 from ptxsim.clock.ranking.digests import LaunchDigests
-from ptxsim.clock.sass.toolchain import SassTools
 
-TOOLS = SassTools(Path("ptxas"), Path("nvdisasm"), "13.0.88", "13.0.85")
+VERSIONS = "SASS of ptxas 13.0.88 by nvdisasm 13.0.85"
 H100 = device_of("h100")
 
 
@@ -22,8 +20,8 @@ def launch_of(*args, **changed):
     return replace(launch, **changed)
 
 
-def digest_of(launch, device=H100, tools=TOOLS):
-    return LaunchDigests(device, tools).digest(launch)
+def digest_of(launch, device=H100, versions=VERSIONS):
+    return LaunchDigests(device, versions).digest(launch)
 
 
 def mapped(array, box=8):
@@ -70,8 +68,8 @@ def test_the_device_the_programs_and_the_source_tell_estimates_apart(monkeypatch
         digest_of(launch),
         digest_of(launch, device_of("h200")),
         digest_of(launch, faster),
-        digest_of(launch, tools=replace(TOOLS, ptxas_version="13.1.0")),
-        digest_of(launch, tools=replace(TOOLS, nvdisasm_version="13.1.0")),
+        digest_of(launch, versions="SASS of ptxas 13.1.0 by nvdisasm 13.0.85"),
+        digest_of(launch, versions="class weights"),
     }
     monkeypatch.setattr(digests, "source_digest", lambda: "changed")
     assert len(digest | {digest_of(launch)}) == 6

@@ -18,7 +18,7 @@ rates    200 TFLOP/s; 1.00 TB/s between HBM and L2, 2.00 TB/s between L2 and the
 peaks    29.9 % of HBM bytes/s, 20.2 % of tensor FLOP/s, 0.0 % of f32 FLOP/s
 limiter  HBM, busy for 90.0 % of the time; without it 2.00 times as fast at most, limited by the tensor pipe
 resident 2 CTAs of an SM at most, by registers; 4 on the busiest, in 2 rounds
-found    100.0 % of accesses, products and synchronisation, in the SASS of ptxas
+code     SASS of ptxas 13.0.88, in which 100.0 % of accesses, products, synchronisation is found
 
 units of an SM: busy for so much of the time
   unit             busy
