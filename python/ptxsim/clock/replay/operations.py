@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.sass.listing import SassInstruction
-from ptxsim.clock.sass.pipes import Pipe, access_bytes, pipe_of, tensor_shape
+from ptxsim.clock.sass.pipes import WORD_BYTES, Pipe, access_bytes, pipe_of, tensor_shape
 from ptxsim.clock.sass.scoreboards import counted_wait
 from ptxsim.machine.warp import WARP
 from ptxsim.memory.traffic import PASS_BYTES
@@ -35,7 +35,6 @@ _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
 #: Opcodes and modifiers of what L1 is not asked for: copies of 16 bytes past it, `ld.cg`, `ld.volatile`, atomics.
 _PAST_L1 = frozenset({"BYPASS", "STRONG", "ATOM", "ATOMG"})
 _READ_ONLY = frozenset({"CONSTANT", "BYPASS"})
-_WIDTHS = {"64": 2, "128": 4}
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
 
@@ -170,7 +169,7 @@ def _registers(each: SassInstruction) -> int:
     """Registers of a lane that an access of global or local memory moves: one for 32 bits or less."""
     if each.opcode == "LDC" or each.opcode not in _LOADS | _STORES:
         return 0
-    return next((_WIDTHS[word] for word in each.modifiers if word in _WIDTHS), 1)
+    return max(1, access_bytes(each) // WORD_BYTES)
 
 
 def _groups_left(operands: str) -> int:

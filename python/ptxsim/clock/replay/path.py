@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from ptxsim.clock.sass.anchor_lines import anchor_lines
 from ptxsim.clock.sass.graph import FlowGraph
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction
-from ptxsim.clock.sass.merged_accesses import merged_executions
-from ptxsim.clock.sass.merged_lines import merged_lines
+from ptxsim.clock.sass.merged_accesses import merged_executions, merged_lines
 from ptxsim.clock.sass.multiplicity import anchors_of_executions
 from ptxsim.clock.sass.pipes import Rank, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns

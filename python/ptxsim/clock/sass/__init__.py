@@ -11,8 +11,7 @@ In: PTX text, an architecture, a kernel's name. Out: `KernelCost`, frozen data. 
     straight_runs  the runs of the PTX
     anchor_lines   lines that ptxas has wrong: HGMMA, first tests of a wait
     multiplicity   how many instructions one `mma` or `wmma` is
-    merged_accesses  how many loads or stores of a line one access of the SASS is
-    merged_lines   lines of which that cannot be told
+    merged_accesses  how many loads or stores of a line one access of the SASS is, and lines of which that is open
     homes          which run a block executes, and what line an instruction is charged to
     scoreboards    on what an instruction waits
     register_banks which registers are read of each bank

@@ -1,21 +1,22 @@
-"""How many executions of a load or store of the PTX one access of the SASS is: ptxas merges those of unrolled rounds.
+"""Loads and stores of the PTX that ptxas has merged with neighbours into wider ones.
 
-In: the runs of the PTX, a `SassFunction` with the lines of its instructions. Out: by index, the executions of an
-access, where these are several: four loads of 2 bytes of four rounds are one of 8. Where loads of other lines beside it
-are not in the SASS at all, it is these that were merged with it, each executed once.
+In: the runs of the PTX, a `SassFunction`, the PTX line of each of its instructions. Out: how many executions one access
+stands for, where its bytes tell that: four loads of 2 bytes of four unrolled rounds are one of 8. Where loads of other
+lines beside it are not in the SASS at all, it is these that were merged with it, each executed once. And the lines of
+which the SASS does not tell how often they are executed.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
-from ptxsim.clock.sass.listing import SassFunction, SassInstruction
-from ptxsim.clock.sass.pipes import Rank, rank_of
+from ptxsim.clock.sass.listing import SassFunction
+from ptxsim.clock.sass.pipes import Rank, access_bytes, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns
 from ptxsim.parsing.syntax import Instruction
 
 _ACCESSES = {"ld": ("LDS", "LDG", "LD"), "st": ("STS", "STG", "ST")}
-_LANE_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
-_WORD_BYTES = 4
+_TYPE = re.compile(r"[bfsu](8|16|32|64|128)")
 
 
 def merged_executions(runs: PtxRuns, function: SassFunction, lines: Sequence[int]) -> dict[int, int]:
@@ -29,10 +30,27 @@ def merged_executions(runs: PtxRuns, function: SassFunction, lines: Sequence[int
         own = _only_access(runs, line)
         if own is None or each.opcode not in _ACCESSES[own.opcode]:
             continue
-        of_ptx, of_sass = _bytes_of_ptx(own), _bytes_of_sass(each)
+        of_ptx, of_sass = _bytes_of_ptx(own), access_bytes(each)
         if of_ptx and of_sass > of_ptx and not of_sass % of_ptx and not _lacks_like(runs, own, present):
             found[index] = of_sass // of_ptx
     return found
+
+
+def merged_lines(runs: PtxRuns, function: SassFunction, lines: Sequence[int]) -> frozenset[int]:
+    """The lines of all accesses of one kind in a block of which one is wider than the PTX of its line has it.
+
+    How often one of them is executed its SASS does not tell: an `LDS.128` may stand for four executions of its line, or
+    for one and those of three other lines. `lines` has the line of each anchor, else 0.
+    """
+    asked = {line: max(map(_bytes_of_ptx, here)) for line, here in runs.on_line.items()}
+    of_kind: dict[tuple[int, str], set[int]] = defaultdict(set)
+    wide: set[tuple[int, str]] = set()
+    for line, each in zip(lines, function.instructions, strict=True):
+        if line and rank_of(each) is Rank.MERGED:
+            of_kind[each.block, each.opcode].add(line)
+            if 0 < asked.get(line, 0) < access_bytes(each):
+                wide.add((each.block, each.opcode))
+    return frozenset(line for kind in wide for line in of_kind[kind])
 
 
 def _only_access(runs: PtxRuns, line: int) -> Instruction | None:
@@ -49,11 +67,8 @@ def _lacks_like(runs: PtxRuns, own: Instruction, present: set[int]) -> bool:
 
 
 def _bytes_of_ptx(each: Instruction) -> int:
-    """The bytes of a lane; 0 where its type does not say it."""
-    bits = next((int(found[1]) for word in each.modifiers[-1:] if (found := re.fullmatch(r"[bsuf](\d+)", word))), 0)
-    count = next((int(word[1:]) for word in each.modifiers if word in ("v2", "v4", "v8")), 1)
-    return bits * count // 8
-
-
-def _bytes_of_sass(each: SassInstruction) -> int:
-    return next((_LANE_BYTES[word] for word in each.modifiers if word in _LANE_BYTES), _WORD_BYTES)
+    """The bytes of a lane that a load or store moves, 0 for what is neither."""
+    types = [int(found[1]) // 8 for word in each.modifiers if (found := _TYPE.fullmatch(word))]
+    if each.opcode not in ("ld", "ldu", "st") or not types:
+        return 0
+    return types[-1] * next((int(word[1:]) for word in each.modifiers if word in ("v2", "v4", "v8")), 1)

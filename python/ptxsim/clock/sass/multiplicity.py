@@ -12,11 +12,11 @@ from collections.abc import Collection, Sequence
 from math import prod
 
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction
-from ptxsim.clock.sass.pipes import Rank, rank_of, tensor_shape
+from ptxsim.clock.sass.pipes import Rank, access_bytes, rank_of, tensor_shape
 from ptxsim.clock.sass.straight_runs import PtxRuns
+from ptxsim.machine.warp import WARP
 from ptxsim.parsing.syntax import Instruction
 
-_LANES = 32
 _ELEMENT_BITS = {
     **dict.fromkeys(("f64",), 64),
     **dict.fromkeys(("f32", "tf32", "s32"), 32),
@@ -25,7 +25,6 @@ _ELEMENT_BITS = {
     **dict.fromkeys(("s4", "u4"), 4),
     "b1": 1,
 }
-_LANE_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _MATRIX_BYTES = 8 * 8 * 2
 
 
@@ -74,4 +73,4 @@ def _work_of_sass(each: SassInstruction) -> int:
     if each.opcode in ("LDSM", "STSM"):
         count = next((int(word) for word in reversed(each.modifiers) if word in ("1", "2", "4")), 1)
         return 8 * _MATRIX_BYTES * count
-    return 8 * _LANES * next((_LANE_BYTES[word] for word in each.modifiers if word in _LANE_BYTES), 4)
+    return 8 * WARP * access_bytes(each)

@@ -75,13 +75,14 @@ def tensor_shape(each: SassInstruction) -> tuple[int, int, int] | None:
     return None
 
 
+#: Bytes of a lane by the modifier that says so; a word where none does.
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
-_WORD_BYTES = 4
+WORD_BYTES = 4
 
 
 def access_bytes(each: SassInstruction) -> int:
     """The bytes of a lane that a load or store moves: 4 unless its name says otherwise."""
-    return next((_WIDTHS[word] for word in each.modifiers if word in _WIDTHS), _WORD_BYTES)
+    return next((_WIDTHS[word] for word in each.modifiers if word in _WIDTHS), WORD_BYTES)
 
 
 _RANKS = {
