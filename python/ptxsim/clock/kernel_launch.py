@@ -22,4 +22,10 @@ class KernelLaunch:
     @property
     def clusters(self) -> int:
         """How many clusters its grid has."""
-        return prod(self.grid) // prod(self.cluster)
+        return prod(self.across)
+
+    @property
+    def across(self) -> Dim3:
+        """The clusters of its grid in x, y and z."""
+        x, y, z = (extent // size for extent, size in zip(self.grid, self.cluster, strict=True))
+        return x, y, z

@@ -14,7 +14,6 @@ from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
 from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.memory.model import MemoryModel, RecordedRound, memory_model_of, record_round
-from ptxsim.clock.memory.offsets import LaunchOfKernel
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
 from ptxsim.clock.power import clock_under_power
 from ptxsim.clock.recording.trace import Recording
@@ -111,8 +110,7 @@ def _replayed(plan: _Plan, done: RecordedRound, timeline: Timeline | None, warm:
 def _recorded(module: LoadedModule, launch: KernelLaunch, at_once: int, count: int) -> RecordedRound:
     """The recording of `count` clusters: the first, the last, and others between them; and where others read."""
     numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
-    shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
-    done = record_round(LaunchOfKernel(module, launch.kernel, *shape), at_once, numbers)
+    done = record_round(module, launch, at_once, numbers)
     if deadlocks := [finding for finding in done.report.findings if finding.kind == "deadlock"]:
         raise InputError(
             f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "

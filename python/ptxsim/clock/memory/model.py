@@ -10,19 +10,21 @@ from math import prod
 import numpy as np
 
 from ptxsim.clock.devices import Device
+from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.memory.drift import DRIFT, delays_of, drifted_traffic
 from ptxsim.clock.memory.l2 import L2Shape, L2State, StepTraffic
 from ptxsim.clock.memory.offsets import (
     ClusterOffsets,
     FirstAccesses,
-    LaunchOfKernel,
     clusters_to_run,
+    observe_clusters,
     offsets_of_clusters,
 )
 from ptxsim.clock.memory.requests import L2_CHUNK_BYTES, ClusterRequests, requests_of
 from ptxsim.clock.memory.rounds import Round, array_places
 from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.clock.recording.trace import Recording
+from ptxsim.loaded_module import LoadedModule
 from ptxsim.report import Report
 
 #: Rounds that are looked at one by one. Of more, the first one is, and those after it are as one in the middle.
@@ -93,19 +95,20 @@ class RecordedRound:
 
 
 def record_round(
-    launch: LaunchOfKernel, resident: int, recorded: Sequence[int] = (), checks: Sequence[str] = ("barriers",)
+    module: LoadedModule, launch: KernelLaunch, resident: int, recorded: Sequence[int] = ()
 ) -> RecordedRound:
     """Record the first cluster of a launch and those that are `recorded`, and in it what the others touch first.
 
     `resident` clusters run at the same time on the device.
 
     Raises:
-        InputError, PtxError: as `Module.launch_observed`.
+        InputError, PtxError: as `LoadedModule.launch_observed`.
     """
-    count, recorder = min(prod(launch.across), resident * _ROUNDS), Recorder()
+    count, recorder = min(launch.clusters, resident * _ROUNDS), Recorder()
     observer = FirstAccesses(0, recorder, recorded)
-    report = launch.observe(observer, sorted({*clusters_to_run(launch, 0, count), *recorded}), checks)
-    return RecordedRound(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
+    clusters = sorted({*clusters_to_run(launch, 0, count), *recorded})
+    report = observe_clusters(module, launch, observer, clusters, checks=("barriers",))
+    return RecordedRound(recorder.recording(), offsets_of_clusters(module, launch, 0, count, observer), report)
 
 
 def memory_model_of(

@@ -10,10 +10,10 @@ indices: `x % p` and `x // p` alike then need no formula. Others are checked; if
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 import numpy as np
 
+from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.launch import Dim3
 from ptxsim.loaded_module import LoadedModule
@@ -157,52 +157,31 @@ class FirstAccesses(Observer):
         return sum(place // size * pitch for place, size, pitch in extents)
 
 
-@dataclass(frozen=True)
-class LaunchOfKernel:
-    """What `Module.launch_observed` takes for a launch."""
+def observe_clusters(
+    module: LoadedModule, launch: KernelLaunch, observer: Observer, clusters: Sequence[int], checks: Sequence[str] = ()
+) -> Report:
+    """Run some clusters of a launch of a module and tell the observer.
 
-    module: LoadedModule
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    args: Sequence[object]
-    dynamic_shared_bytes: int = 0
-    cluster: Dim3 = (1, 1, 1)
-
-    @property
-    def across(self) -> Dim3:
-        """The clusters of the grid in x, y and z."""
-        x, y, z = (extent // size for extent, size in zip(self.grid, self.cluster, strict=True))
-        return x, y, z
-
-    def observe(self, observer: Observer, clusters: Sequence[int], checks: Sequence[str] = ()) -> Report:
-        """Run some clusters and tell the observer."""
-        return self.module.launch_observed(
-            observer,
-            self.kernel,
-            self.grid,
-            self.block,
-            self.args,
-            self.dynamic_shared_bytes,
-            self.cluster,
-            clusters,
-            checks,
-        )
+    Raises:
+        InputError, PtxError: as `LoadedModule.launch_observed`.
+    """
+    shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
+    return module.launch_observed(observer, launch.kernel, *shape, clusters, checks)
 
 
 def offsets_of_clusters(
-    launch: LaunchOfKernel, recorded: int, count: int, observer: FirstAccesses | None = None
+    module: LoadedModule, launch: KernelLaunch, recorded: int, count: int, observer: FirstAccesses | None = None
 ) -> ClusterOffsets:
     """The offsets of the first `count` clusters of a launch from the recorded one.
 
     `observer` is the one that has seen `clusters_to_run` already; without it they run here.
 
     Raises:
-        InputError, PtxError: as `Module.launch_observed`.
+        InputError, PtxError: as `LoadedModule.launch_observed`.
     """
-    everything = np.arange(min(count, prod(launch.across)))
+    everything = np.arange(min(count, launch.clusters))
     sample = clusters_to_run(launch, recorded, count)
-    first = observer or _first_accesses(launch, recorded, sample)
+    first = observer or _first_accesses(module, launch, recorded, sample)
     if len(everything) <= _FEW:
         return ClusterOffsets(first.ranges, everything, _relative(first.places, recorded, everything), len(sample))
     checked = _checked(everything)
@@ -215,16 +194,16 @@ def offsets_of_clusters(
     if not exact:
         some = everything[:_MOST]
         for number, values in _relative(
-            _first_accesses(launch, recorded, some.tolist()).places, recorded, some
+            _first_accesses(module, launch, recorded, some.tolist()).places, recorded, some
         ).items():
             offsets[number][some] = values
         ran, exact = ran + len(some), len(some) == len(everything)
     return ClusterOffsets(first.ranges, everything, offsets, ran, exact)
 
 
-def clusters_to_run(launch: LaunchOfKernel, recorded: int, count: int) -> list[int]:
+def clusters_to_run(launch: KernelLaunch, recorded: int, count: int) -> list[int]:
     """The clusters that tell the offsets of the first `count`, the recorded one among them."""
-    everything = np.arange(min(count, prod(launch.across)))
+    everything = np.arange(min(count, launch.clusters))
     if len(everything) <= _FEW:
         return sorted({recorded, *everything.tolist()})
     return sorted({recorded, *_corners(launch.across), *_checked(everything).tolist()})
@@ -235,15 +214,17 @@ def _checked(everything: np.ndarray) -> np.ndarray:
     return everything[np.linspace(1, len(everything) - 1, _CHECKED).astype(int)]
 
 
-def _first_accesses(launch: LaunchOfKernel, recorded: int, clusters: Sequence[int]) -> FirstAccesses:
+def _first_accesses(
+    module: LoadedModule, launch: KernelLaunch, recorded: int, clusters: Sequence[int]
+) -> FirstAccesses:
     """What clusters touch first, the recorded one among them; that one runs before the others."""
     observer = FirstAccesses(recorded)
     rest = sorted({*clusters} - {recorded})
     if rest and rest[0] < recorded:
-        launch.observe(observer, [recorded])
-        launch.observe(observer, rest)
+        observe_clusters(module, launch, observer, [recorded])
+        observe_clusters(module, launch, observer, rest)
     else:
-        launch.observe(observer, [recorded, *rest])
+        observe_clusters(module, launch, observer, [recorded, *rest])
     return observer
 
 

@@ -7,8 +7,9 @@ import pytest
 
 import ptxsim
 from ptxsim.clock.devices import Figure, device_of
+from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.memory.model import memory_model_of, model_of_requests, record_round
-from ptxsim.clock.memory.offsets import ClusterOffsets, LaunchOfKernel
+from ptxsim.clock.memory.offsets import ClusterOffsets
 from ptxsim.clock.memory.requests import ClusterRequests, StepRequests
 from ptxsim_cases.kernel_text import OWN_WORD, kernel
 from ptxsim_cases.recordings import recording_of
@@ -100,7 +101,7 @@ def test_a_kernel_that_reads_each_word_once(warm):
     body = f"{OWN_WORD} mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 128; add.u64 %d0, %d0, %d2;"
     text = kernel(body + "ld.global.u32 %r2, [%d0]; add.u32 %r2, %r2, 1; st.global.u32 [%d0], %r2; ret;")
     words, grid = np.zeros(32 * 64, np.uint32), (64, 1, 1)
-    each_round = record_round(LaunchOfKernel(ptxsim.load(text), "k", grid, (32, 1, 1), [words]), 132)
+    each_round = record_round(ptxsim.load(text), KernelLaunch(text, "k", grid, (32, 1, 1), [words]), 132)
     model = memory_model_of(each_round.recording, each_round.offsets, H100, 132, warm)
     assert model.requested_bytes == model.hbm_written_bytes == words.nbytes
     assert model.hbm_read_bytes == (0 if warm else words.nbytes)
@@ -110,8 +111,8 @@ def test_a_kernel_that_reads_each_word_once(warm):
 
 def test_the_first_cluster_is_recorded_as_if_it_were_alone():
     text = kernel(f"{OWN_WORD} bar.sync 0; ld.global.u32 %r2, [%d0]; bar.sync 0; st.global.u32 [%d0], %r2; ret;")
-    launch = LaunchOfKernel(ptxsim.load(text), "k", (8, 1, 1), (64, 1, 1), [np.zeros(64, np.uint32)])
-    each_round = record_round(launch, 132)
+    launch = KernelLaunch(text, "k", (8, 1, 1), (64, 1, 1), [np.zeros(64, np.uint32)])
+    each_round = record_round(ptxsim.load(text), launch, 132)
     alone = recording_of(text, [np.zeros(64, np.uint32)], 64, grid=(8, 1, 1), clusters=[0])
     assert [repr(each) for each in each_round.recording.warps] == [repr(each) for each in alone.warps]
     assert each_round.recording.cluster_ctas == {0: (0,)}

@@ -3,7 +3,8 @@
 import numpy as np
 
 import ptxsim
-from ptxsim.clock.memory.offsets import LaunchOfKernel, offsets_of_clusters
+from ptxsim.clock.kernel_launch import KernelLaunch
+from ptxsim.clock.memory.offsets import offsets_of_clusters
 from ptxsim_cases.kernel_text import kernel
 
 _PARAMETERS = ".param .u64 x, .param .u64 w, .param .u64 out"
@@ -23,8 +24,9 @@ SNAKE = f"""{BY_NUMBER} and.b32 %r8, %r4, 1; setp.eq.u32 %p1, %r8, 1; mov.u32 %r
 def offsets_of(index, grid, recorded=0):
     arrays = [np.zeros(2048, np.uint32) for _ in range(3)]
     arrays[0][:] = 7
-    module = ptxsim.load(kernel(index + _READS, _PARAMETERS))
-    found = offsets_of_clusters(LaunchOfKernel(module, "k", grid, (32, 1, 1), arrays), recorded, 10**6)
+    text = kernel(index + _READS, _PARAMETERS)
+    launch = KernelLaunch(text, "k", grid, (32, 1, 1), arrays)
+    found = offsets_of_clusters(ptxsim.load(text), launch, recorded, 10**6)
     assert not arrays[2].any()  # no cluster came as far as its store
     assert found.exact
     read = [found.offsets[number].tolist() for number in sorted(found.offsets)]
@@ -60,6 +62,6 @@ def test_what_a_sample_does_not_tell_is_found_by_running_all():
 
 
 def test_a_kernel_that_touches_no_memory_has_no_offsets():
-    module = ptxsim.load(kernel("ret;"))
-    launch = LaunchOfKernel(module, "k", (4, 1, 1), (32, 1, 1), [np.zeros(8, np.uint32)])
-    assert offsets_of_clusters(launch, 0, 4).offsets == {}
+    text = kernel("ret;")
+    launch = KernelLaunch(text, "k", (4, 1, 1), (32, 1, 1), [np.zeros(8, np.uint32)])
+    assert offsets_of_clusters(ptxsim.load(text), launch, 0, 4).offsets == {}
