@@ -161,6 +161,7 @@ class _Found:
         times = launch.clusters / len(self.streams)
         work = self.plan.code.work(self._warps)
         waits = sorted(replayed.waits.items(), key=lambda each: -each[1])
+        executed = sorted(executed_of(self.recording))
         code = kernels_of(launch.ptx).program.kernels[launch.kernel]
         return Estimate(
             device=device,
@@ -178,7 +179,7 @@ class _Found:
             matched=matched,
             source=self.plan.code.source,
             uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched),
-            cautions=cautions_of(self.plan.code, code, seconds, sorted(executed_of(self.recording))),
+            cautions=cautions_of(self.plan.code, code, seconds, executed, self.memory.is_exact),
         )
 
     @property

@@ -37,8 +37,13 @@ def uncertainties_of(
     return {reason: value for reason, value in found.items() if value >= 0.001}
 
 
-def cautions_of(code: KernelCode, ptx: Code, seconds: float, executed: Sequence[int]) -> tuple[str, ...]:
-    """What the model is not good for and a launch does; `executed` are the instructions that were, by flat index."""
+def cautions_of(
+    code: KernelCode, ptx: Code, seconds: float, executed: Sequence[int], is_exact: bool
+) -> tuple[str, ...]:
+    """What the model is not good for and a launch does.
+
+    `executed` are the instructions that were, by flat index; `is_exact` is the memory model's.
+    """
     found: list[str] = []
     if seconds < _SHORT_SECONDS:
         found.append(f"it takes less than {_SHORT_SECONDS * 1e6:.0f} us: starts, first fetches and cold caches decide")
@@ -47,6 +52,11 @@ def cautions_of(code: KernelCode, ptx: Code, seconds: float, executed: Sequence[
         found.append(
             f"line {atomics[0].line} has the result of an atomic operation: if its way depends on it, as that of a "
             "counter of tiles, it is the recorded one that is timed"
+        )
+    if not is_exact:
+        found.append(
+            "where other clusters read is put together from some of them, and others that were looked at read "
+            "elsewhere: what L2 has may be another share"
         )
     if spilled := code.resources.spill_load_bytes + code.resources.spill_store_bytes:
         found.append(f"ptxas spills {spilled} bytes of a thread to local memory")

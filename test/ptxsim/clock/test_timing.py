@@ -151,3 +151,12 @@ def test_arrays_that_are_in_l2_are_there_sooner():
     # all read one line: of four CTAs one waits for all of its way, the others for half of it on average
     assert cold.cycles - warm.cycles == pytest.approx((1 + 3 / 2) / 4 * further, abs=2)
     assert cold.memory_bytes > warm.memory_bytes
+
+
+@pytest.mark.parametrize(("place", "is_told"), [("mul.lo.u32 %r1, %r1, %r1;", True), ("", False)])
+def test_where_others_read_that_is_only_guessed_is_a_caution(place, is_told):
+    index = f"mov.u32 %r1, %ctaid.x; {place} and.b32 %r1, %r1, 1023; mul.wide.u32 %d2, %r1, 128; add.u64 %d0, %d0, %d2;"
+    text = kernel(f"{OWN_WORD} {index} ld.global.u32 %r2, [%d0]; st.global.u32 [%d0], %r2; ret;")
+    estimate = estimate_of(text, 2048, 32, [np.zeros(32 * 1024, np.uint32)], code="weights")
+    told = [each for each in estimate.cautions if "where other clusters read is put together" in each]
+    assert bool(told) is is_told
