@@ -111,6 +111,8 @@ class Device:
     l2_read_only_factor: Figure
     l2_bytes: Figure
     l2_partitions: Figure
+    #: Of all partitions; each serves one line at a time.
+    l2_slices: Figure
     memory_bytes_per_second: Figure
     #: The share of it that kernels that only read reach.
     memory_efficiency: Figure
@@ -280,6 +282,7 @@ _A100 = Device(
         f"smallscientist1/cuda_microbenchmark, analysis_A100: a sector of each of 80 slices in a cycle; {_LUO}: 2007.9",
     ),
     l2_bytes=_specified(40 * 2**20, "bytes", "NVIDIA A100 whitepaper"),
+    l2_slices=_specified(80, "slices", "NVIDIA A100 whitepaper: 5120 bytes in a cycle by 80 slices"),
     memory_bytes_per_second=_specified(2.039e12, "bytes / s", "NVIDIA A100 data sheet, 80 GB SXM"),
     memory_efficiency=_assumed(0.9, "of the peak", "copies are told to reach about 90 %"),
     launch_seconds=_assumed(2.5e-6, "s", "as H100; Accel-Sim: 5000 cycles, 3.5e-6"),
@@ -297,6 +300,7 @@ _H100 = Device(
     sms=_specified(132, "SMs", "NVIDIA H100 data sheet"),
     l2_bytes_per_cycle=_assumed(6154, "bytes of the chip", "what DeepGEMM, sm90.hpp, computes with; others 3942, 5650"),
     l2_bytes=_specified(50 * 2**20, "bytes", "NVIDIA H100 whitepaper"),
+    l2_slices=_assumed(96, "slices", "about as many of its 50 MB as the A100 has of 40 MB"),
     memory_bytes_per_second=_specified(3.35e12, "bytes / s", "NVIDIA H100 data sheet"),
     memory_efficiency=_measured(0.92, "of the peak", "sums of 2^30 numbers reach 3.24e12, softmax 3.01e12"),
     launch_seconds=_assumed(2.5e-6, "s", "the smallest kernels of a graph take 2.0e-6 to 2.4e-6, of a stream 4e-6"),
@@ -314,6 +318,7 @@ _H200 = replace(
     sms=_specified(132, "SMs", "NVIDIA H200 data sheet"),
     l2_bytes_per_cycle=_assumed(6154, "bytes of the chip", "as H100"),
     l2_bytes=_measured(60 * 2**20, "bytes", "as the driver tells it, one machine"),
+    l2_slices=_assumed(96, "slices", "as H100"),
     memory_bytes_per_second=_specified(4.8e12, "bytes / s", "NVIDIA H200 data sheet"),
     memory_efficiency=_measured(0.9, "of the peak", "a copy reaches 4.3e12 bytes / s, one machine"),
     launch_seconds=_assumed(2.5e-6, "s", "as H100"),
@@ -332,6 +337,7 @@ _A6000 = Device(
         1536, "bytes of the chip", f"{_RTX_3070}: 128 of each of its 32-bit memory controllers"
     ),
     l2_bytes=_specified(6 * 2**20, "bytes", _GA102),
+    l2_slices=_derived(24, "slices", "64 of its bytes in a cycle by each, as on A100"),
     memory_bytes_per_second=_specified(768e9, "bytes / s", "NVIDIA RTX A6000 data sheet"),
     memory_efficiency=_assumed(0.9, "of the peak", "as A100"),
     launch_seconds=_assumed(2.5e-6, "s", "as H100"),

@@ -19,12 +19,8 @@ import numpy as np
 from ptxsim.clock.devices import Device
 from ptxsim.clock.memory.requests import L2_CHUNK_BYTES
 
-#: What a slice gives in a cycle, bytes. Source: NVIDIA A100 whitepaper: 5120 bytes in a cycle by 80 slices.
-SLICE_BYTES_PER_CYCLE = 64
-LINE_BYTES = 128
-_CHUNKS_OF_LINE = LINE_BYTES // L2_CHUNK_BYTES
-#: Slices by architecture. H100: 96, "derived" from 50 MB as 80 are from A100's 40 MB; others by their rate.
-_SLICES = {"sm_80": 80, "sm_90a": 96}
+_LINE_BYTES = 128
+_CHUNKS_OF_LINE = _LINE_BYTES // L2_CHUNK_BYTES
 _NEVER = np.iinfo(np.int32).min // 2
 
 
@@ -40,8 +36,7 @@ class L2Shape:
     def of(cls, device: Device) -> "L2Shape":
         """The L2 of a device of the table."""
         partitions = int(device.l2_partitions)
-        slices = _SLICES.get(device.arch, max(1, int(device.l2_bytes_per_cycle / SLICE_BYTES_PER_CYCLE)))
-        return cls(int(device.l2_bytes), partitions, slices // partitions * partitions)
+        return cls(int(device.l2_bytes), partitions, int(device.l2_slices) // partitions * partitions)
 
     def partition_of(self, sm: int) -> int:
         """The partition of an SM, by its TPC.
