@@ -72,7 +72,6 @@ class MemoryModel:
     missed_bytes: float
     cycles: float
     imbalance: float
-    clusters_run: int
     is_exact: bool
 
     @property
@@ -243,6 +242,5 @@ def _model(
         float(missed.sum()),
         float(cycles.sum()),
         mean,
-        offsets.ran,
         offsets.exact,
     )

@@ -88,11 +88,6 @@ class CopyFacts:
     sectors: np.ndarray
     sharers: int = 1
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether the same bytes go to more than one CTA."""
-        return self.sharers > 1
-
 
 @dataclass(frozen=True)
 class WarpTrace:

@@ -36,7 +36,6 @@ from ptxsim.clock.replay.phases import Phases
 from ptxsim.clock.replay.residency import ClusterStreams, ResidentCluster, ResidentCta, ResidentWarp
 from ptxsim.clock.replay.timeline import Timeline, Track
 
-_SUBPARTITIONS = 4
 #: Cycles within which an instruction has to read its registers. Source: Huerta et al., MICRO 2025.
 _READ_WINDOW = 3
 #: Cycles by which each CTA of an SM begins behind the one before.
@@ -70,21 +69,17 @@ class Replayed:
         """Cycles until the last cluster ended."""
         return max(self.ends, default=0.0)
 
-    @property
-    def tensor_busy(self) -> float:
-        """Cycles that the tensor pipe of a sub-partition was busy."""
-        return self.busy.get("tensor", 0.0)
-
 
 class _Sm:
     """The units of one SM: issue ports and pipes of its sub-partitions, the way to memory, the unit of mbarriers."""
 
     def __init__(self, device: Device, step_of: StepOf, shared_bytes: int) -> None:
-        self.port = [0.0] * _SUBPARTITIONS
-        self.banks = [(0.0, 0.0)] * _SUBPARTITIONS
-        self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
+        self.parts = parts = int(device.subpartitions)
+        self.port = [0.0] * parts
+        self.banks = [(0.0, 0.0)] * parts
+        self.pipes = [[0.0] * len(PIPES) for _ in range(parts)]
         self.pipe_busy = [0.0] * len(PIPES)
-        self.last: list[ResidentWarp | None] = [None] * _SUBPARTITIONS
+        self.last: list[ResidentWarp | None] = [None] * parts
         self.memory = MemoryPath(device, step_of, shared_bytes)
         self.arrivals = 0.0
         self.issued = 0
@@ -92,8 +87,8 @@ class _Sm:
     @property
     def busy(self) -> dict[str, float]:
         """The cycles of each unit; of pipes and issue ports the mean of the sub-partitions."""
-        pipes = {pipe.value: cycles / _SUBPARTITIONS for pipe, cycles in zip(PIPES, self.pipe_busy, strict=True)}
-        return {"issue": self.issued / _SUBPARTITIONS, **pipes, **self.memory.busy}
+        pipes = {pipe.value: cycles / self.parts for pipe, cycles in zip(PIPES, self.pipe_busy, strict=True)}
+        return {"issue": self.issued / self.parts, **pipes, **self.memory.busy}
 
 
 class Replay:
@@ -157,7 +152,7 @@ class Replay:
         for sm, warps in enumerate(streams.ctas):
             cta = ResidentCta(cluster, warps[0].cta, sm, time, len(warps))
             for stream in warps:
-                warp = ResidentWarp(self._warps, cta, stream.warp % _SUBPARTITIONS, stream, time=time)
+                warp = ResidentWarp(self._warps, cta, stream.warp % self._sms[sm].parts, stream, time=time)
                 self._warps += 1
                 self._try(warp, time)
 

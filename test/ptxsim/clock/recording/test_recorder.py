@@ -91,7 +91,7 @@ def test_a_bulk_copy_has_its_bytes_its_sectors_and_the_phase_that_it_completes()
     (copy,) = recording.copies
     assert (copy.size, copy.source, copy.destination, copy.issuer, copy.cta) == (256, "global", "shared", 0, 0)
     assert np.array_equal(copy.sectors - copy.sectors[0], np.arange(8))
-    assert not copy.is_shared
+    assert copy.sharers == 1
     issuer, other = recording.warps
     assert [each.number for each in events_of(issuer, CopyStart)] == [0]
     assert events_of(other, CopyStart) == []
@@ -105,9 +105,9 @@ def test_a_multicast_is_a_copy_to_each_cta_and_says_that_they_share_what_is_read
     {WAIT.format(0)} barrier.cluster.arrive; barrier.cluster.wait; ret;"""
     text = kernel(SETUP + body, PARAMETERS)
     recording = recording_of(text, [words(), words()], 64, grid=(2, 1, 1), cluster=(2, 1, 1))
-    assert [(each.issuer, each.cta, each.size, each.is_shared) for each in recording.copies] == [
-        (0, 0, 256, True),
-        (0, 1, 256, True),
+    assert [(each.issuer, each.cta, each.size, each.sharers) for each in recording.copies] == [
+        (0, 0, 256, 2),
+        (0, 1, 256, 2),
     ]
     assert [phase.cta for each in recording.copies for phase in each.phases] == [0, 1]
 

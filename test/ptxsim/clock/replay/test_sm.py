@@ -82,7 +82,7 @@ def test_a_stream_of_mma_takes_8_cycles_each_of_the_tensor_core_on_a100(warps):
     scripts = [many("HMMA.16816.F32 R4, R8, R10, R4", 40, warp=4 * each) for each in range(warps)]
     replayed = replay_of(*scripts, device="a100")
     assert replayed.cycles == (40 * warps - 1) * 8 + 1
-    assert replayed.tensor_busy == 40 * warps * 8 / 4  # of one sub-partition of four
+    assert replayed.busy["tensor"] == 40 * warps * 8 / 4  # of one sub-partition of four
 
 
 def test_a_stream_of_wgmma_n256_takes_128_cycles_each_and_the_tail():
