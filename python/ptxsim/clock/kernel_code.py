@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.recording.trace import WarpTrace
-from ptxsim.clock.replay.operations import SassOperation, operation_of
+from ptxsim.clock.replay.operations import WARPGROUP_WARPS, SassOperation, operation_of
 from ptxsim.clock.replay.path import PathFinder
 from ptxsim.clock.replay.stream import StreamMaker, WarpStream
 from ptxsim.clock.sass.kernel_costs import sass_of
@@ -27,8 +27,6 @@ _LANE_FLOPS = {
     **dict.fromkeys(("FFMA", "DFMA", "HADD2", "HMUL2"), 2),
     "HFMA2": 4,
 }
-#: Warps that execute a warpgroup's product together.
-_WARPGROUP_WARPS = 4
 
 
 @dataclass(frozen=True)
@@ -87,5 +85,5 @@ def sass_code(ptx: str, kernel: str, device: Device) -> KernelCode:
 def _flops_of(each: SassInstruction) -> Flops:
     if pipe_of(each) is Pipe.TENSOR:
         m, n, k = tensor_shape(each) or (0, 0, 0)
-        return Flops(2.0 * m * n * k / (_WARPGROUP_WARPS if each.opcode.endswith("GMMA") else 1), 0.0)
+        return Flops(2.0 * m * n * k / (WARPGROUP_WARPS if each.opcode.endswith("GMMA") else 1), 0.0)
     return Flops(0.0, WARP * _LANE_FLOPS.get(each.opcode, 0.0))

@@ -25,17 +25,17 @@ from ptxsim.clock.replay.operations import (
     PRODUCT,
     SHARED_ACCESS,
     VARIABLE,
+    WARPGROUP_WARPS,
     SassOperation,
+    pipe_number,
 )
 from ptxsim.clock.replay.run_order import ScheduledInstruction, compiled_order, fixed_cycles
 from ptxsim.clock.replay.weighed_operations import (
-    WARPGROUP_WARPS,
     flops_on,
     groups_left,
     interval_on,
     kind_of,
     latency_on,
-    pipe_number,
     space_of,
     warpgroup_operand_bytes,
 )

@@ -13,6 +13,8 @@ from ptxsim.clock.sass.scoreboards import counted_wait
 from ptxsim.machine.warp import WARP
 from ptxsim.memory.traffic import PASS_BYTES
 
+#: Warps that execute a warpgroup's product together.
+WARPGROUP_WARPS = 4
 #: Kinds of operations that the replay tells apart.
 (
     PLAIN,
@@ -35,6 +37,9 @@ _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
 #: Opcodes and modifiers of what L1 is not asked for: copies of 16 bytes past it, `ld.cg`, `ld.volatile`, atomics.
 _PAST_L1 = frozenset({"BYPASS", "STRONG", "ATOM", "ATOMG"})
 _READ_ONLY = frozenset({"CONSTANT", "BYPASS"})
+#: (m, n, k) of a product, and of one of a warpgroup that does not tell it.
+Shape = tuple[int, int, int]
+_WIDEST: Shape = (64, 256, 16)
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
 
@@ -73,6 +78,7 @@ class SassOperation(NamedTuple):
     read_only: bool = False
 
 
+#: The pipes of a sub-partition; a pipe's number is its place.
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
 _NUMBERS = {pipe: number for number, pipe in enumerate(PIPES)}
 TENSOR = _NUMBERS[Pipe.TENSOR]
@@ -85,8 +91,9 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
     count, board, ends, shared_bytes = 0, -1, False, 0.0
     opcode = each.opcode
     if opcode.endswith("GMMA"):
-        kind, interval, ends = PRODUCT, _product_cycles(each, device), _GROUP in each.operands
-        shared_bytes = _operand_bytes(each) / 4
+        shape = tensor_shape(each)
+        kind, ends, read_bytes = PRODUCT, _GROUP in each.operands, warpgroup_bytes(shape, _has_a_in_registers(each))
+        interval, shared_bytes = warpgroup_cycles(shape, read_bytes, device), read_bytes / WARPGROUP_WARPS
     elif opcode == "WARPGROUP" and "DEPBAR" in each.modifiers:
         kind, count = GROUP_WAIT, _groups_left(each.operands)
     elif opcode == "DEPBAR":
@@ -118,7 +125,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         control.waits,
         -1 if write is None else write,
         -1 if read is None else read,
-        _NUMBERS.get(pipe, -1),
+        pipe_number(pipe),
         float(interval),
         float(latency),
         each.line,
@@ -134,12 +141,13 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
     )
 
 
-def _interval(each: SassInstruction, pipe: Pipe, device: Device) -> float:
-    """Cycles of the pipe from one warp-instruction to the next."""
-    if pipe is Pipe.TENSOR:
-        m, n, k = tensor_shape(each) or (16, 8, 16)
-        wide = 1 if each.opcode == "HMMA" else 2
-        return max(1.0, device.mma_16816_interval * m * n * k / (16 * 8 * 16) / wide)
+def pipe_number(pipe: Pipe) -> int:
+    """The number of a pipe of a sub-partition, -1 for none."""
+    return _NUMBERS.get(pipe, -1)
+
+
+def pipe_cycles(pipe: Pipe, device: Device) -> float:
+    """Cycles of a pipe from one warp-instruction to the next, but for the tensor pipe's."""
     intervals = {
         Pipe.FMA: device.fma_interval,
         Pipe.ALU: device.alu_interval,
@@ -147,22 +155,40 @@ def _interval(each: SassInstruction, pipe: Pipe, device: Device) -> float:
         Pipe.DOUBLE: device.f64_interval,
         Pipe.MUFU: device.mufu_interval,
     }
-    return intervals.get(pipe, 1.0)
+    return float(intervals.get(pipe, 1.0))
 
 
-def _product_cycles(each: SassInstruction, device: Device) -> float:
-    """Cycles of a sub-partition's tensor core: of f16 it multiplies 16 × n × 16, of 8 bits twice as much along K."""
-    m, n, k = tensor_shape(each) or (64, 256, 16)
+def matrix_cycles(shape: Shape | None, wide: int, device: Device) -> float:
+    """Cycles of the tensor pipe that a warp's product takes; `wide` times as fast as one of f16."""
+    m, n, k = shape or (16, 8, 16)
+    return max(1.0, device.mma_16816_interval * m * n * k / (16 * 8 * 16) / wide)
+
+
+def warpgroup_cycles(shape: Shape | None, read_bytes: int, device: Device) -> float:
+    """Cycles of a sub-partition's tensor core, or those in which its operands are read, if these are more.
+
+    Of f16 it multiplies 16 × n × 16, of 8 bits twice as much along K.
+    """
+    m, n, k = shape or _WIDEST
     rate = device.wgmma_macs * {32: 2, 8: 0.5}.get(k, 1)
-    return max(m / 4 * n * k / rate, _operand_bytes(each) / device.shared_bytes_per_cycle)
+    return max(m / WARPGROUP_WARPS * n * k / rate, read_bytes / device.shared_bytes_per_cycle)
 
 
-def _operand_bytes(each: SassInstruction) -> int:
+def warpgroup_bytes(shape: Shape | None, has_a_in_registers: bool) -> int:
     """What a warpgroup's product reads of shared memory: rows of B, 32 bytes each, and of A where it is there, too."""
-    m, n, _ = tensor_shape(each) or (64, 256, 16)
+    m, n, _ = shape or _WIDEST
+    return 32 * (n if has_a_in_registers else m + n)
+
+
+def _interval(each: SassInstruction, pipe: Pipe, device: Device) -> float:
+    if pipe is Pipe.TENSOR:
+        return matrix_cycles(tensor_shape(each), 1 if each.opcode == "HMMA" else 2, device)
+    return pipe_cycles(pipe, device)
+
+
+def _has_a_in_registers(each: SassInstruction) -> bool:
     operands = [text.strip() for text in each.operands.split(",")]
-    in_registers = len(operands) > 1 and operands[1].startswith("R")
-    return 32 * (n if in_registers else m + n)
+    return len(operands) > 1 and operands[1].startswith("R")
 
 
 def _registers(each: SassInstruction) -> int:

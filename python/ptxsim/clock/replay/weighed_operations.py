@@ -12,27 +12,27 @@ from ptxsim.clock.replay.operations import (
     GLOBAL_LOAD,
     GLOBAL_STORE,
     GROUP_WAIT,
-    PIPES,
     PLAIN,
     PRODUCT,
     SHARED_ACCESS,
     SYNC,
     VARIABLE,
+    WARPGROUP_WARPS,
+    matrix_cycles,
+    pipe_cycles,
+    warpgroup_bytes,
+    warpgroup_cycles,
 )
 from ptxsim.clock.sass.class_weights import ClassWeight, product_shape
 from ptxsim.clock.sass.pipes import Pipe
 from ptxsim.machine.warp import WARP
 from ptxsim.parsing.syntax import Immediate, Instruction, Vector
 
-_NUMBERS = {pipe: number for number, pipe in enumerate(PIPES)}
-#: Warps that execute a warpgroup's product together.
-WARPGROUP_WARPS = 4
 _BYTE_TYPES = frozenset({"s8", "u8", "e4m3", "e5m2"})
 _FLOPS = {"add": 1, "sub": 1, "mul": 1, "fma": 2, "mad": 2}
 _FLOAT_LANES = {"f16": 1, "bf16": 1, "f32": 1, "f64": 1, "f16x2": 2, "bf16x2": 2, "f32x2": 2}
-#: Kinds of memory instructions by space.
-_LOADS = {"shared": SHARED_ACCESS, "param": PLAIN}
-_STORES = {"shared": SHARED_ACCESS, "param": PLAIN}
+#: Kinds of memory instructions by space, where they do not go beyond the SM.
+_WITHIN_SM = {"shared": SHARED_ACCESS, "param": PLAIN}
 
 
 def space_of(each: Instruction) -> str:
@@ -55,15 +55,13 @@ def kind_of(each: Instruction, weight: ClassWeight) -> int:
         case "ldmatrix" | "stmatrix" | "shfl":
             return SHARED_ACCESS
         case "ld" | "ldu":
-            return _LOADS.get(space, GLOBAL_LOAD)
+            return _WITHIN_SM.get(space, GLOBAL_LOAD)
         case "st" | "red":
-            return BULK if "async" in words else _STORES.get(space, GLOBAL_STORE)
+            return BULK if "async" in words else _WITHIN_SM.get(space, GLOBAL_STORE)
         case "atom":
-            return _LOADS.get(space, GLOBAL_LOAD)
+            return _WITHIN_SM.get(space, GLOBAL_LOAD)
         case "wmma" if words[:1] in (("load",), ("store",)):
-            return (_LOADS if words[0] == "load" else _STORES).get(
-                space, GLOBAL_LOAD if words[0] == "load" else GLOBAL_STORE
-            )
+            return _WITHIN_SM.get(space, GLOBAL_LOAD if words[0] == "load" else GLOBAL_STORE)
         case _:
             return VARIABLE if weight.scoreboarded else PLAIN
 
@@ -93,41 +91,18 @@ def latency_on(each: Instruction, kind: int, device: Device) -> float:
     return float(device.mufu_latency) if kind == VARIABLE else 0.0
 
 
-def pipe_number(pipe: Pipe) -> int:
-    """The number of a pipe of a sub-partition, -1 for none."""
-    return _NUMBERS.get(pipe, -1)
-
-
 def interval_on(each: Instruction, pipe: Pipe, products: int, device: Device) -> float:
     """Cycles of its pipe that one operation of an instruction takes; a product is made of `products`."""
     if each.opcode == "wgmma":
-        return _warpgroup_cycles(each, device)
+        return warpgroup_cycles(product_shape(each), warpgroup_operand_bytes(each), device)
     if pipe is Pipe.TENSOR:
-        m, n, k = product_shape(each) or (16, 8, 16)
-        wide = 2 if _BYTE_TYPES & set(each.modifiers) else 1
-        return max(1.0, device.mma_16816_interval * m * n * k / (16 * 8 * 16) / wide / products)
-    intervals = {
-        Pipe.FMA: device.fma_interval,
-        Pipe.ALU: device.alu_interval,
-        Pipe.HALF: device.f16x2_interval,
-        Pipe.DOUBLE: device.f64_interval,
-        Pipe.MUFU: device.mufu_interval,
-    }
-    return float(intervals.get(pipe, 1.0))
-
-
-def _warpgroup_cycles(each: Instruction, device: Device) -> float:
-    """Cycles of a sub-partition's tensor core, or those in which its operands are read, if these are more."""
-    m, n, k = product_shape(each) or (64, 256, 16)
-    rate = device.wgmma_macs * {32: 2, 8: 0.5}.get(k, 1)
-    return max(m / WARPGROUP_WARPS * n * k / rate, warpgroup_operand_bytes(each) / device.shared_bytes_per_cycle)
+        return matrix_cycles(product_shape(each), products * (2 if _BYTE_TYPES & set(each.modifiers) else 1), device)
+    return pipe_cycles(pipe, device)
 
 
 def warpgroup_operand_bytes(each: Instruction) -> int:
-    """What a `wgmma.mma_async` reads of shared memory: rows of B, 32 bytes each, and of A if no registers hold it."""
-    m, n, _ = product_shape(each) or (64, 256, 16)
-    in_registers = len(each.operands) > 1 and isinstance(each.operands[1], Vector)
-    return 32 * (n if in_registers else m + n)
+    """What a `wgmma.mma_async` reads of shared memory."""
+    return warpgroup_bytes(product_shape(each), len(each.operands) > 1 and isinstance(each.operands[1], Vector))
 
 
 def flops_on(each: Instruction) -> tuple[float, float]:
