@@ -4,8 +4,8 @@
 
 DIR has a checkout of each repository that `bench/clock_kernels` names, at its commit; nothing of it is part of tinyc.
 nvcc, ptxas and nvdisasm are needed, no GPU. Published speeds are those of the authors' machines; predicted ones are at
-the nominal clock of the device's table, and nothing is fitted. A bound that is not kept is shown as MISSED, as is what
-is not modelled yet.
+the clock that the device keeps up under power. What is fitted on some of them the table's note says. A bound that is
+not kept is shown as MISSED.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from clock_kernels import (
     Launch,
     PublishedKernel,
 )
-from figures import Figures, machine, show
+from figures import Figures, machine, rank_correlation, show
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.kernel_launch import KernelLaunch
@@ -132,12 +132,6 @@ def estimate_of(kernel: PublishedKernel, text: str, size: int) -> Estimate:
     steps = (kernel.depth_of(size) - kernel.depths[1]) / (kernel.depths[1] - kernel.depths[0])
     grown = {name: getattr(high, name) + steps * (getattr(high, name) - getattr(low, name)) for name in CARRIED_ON}
     return replace(high, **grown)
-
-
-def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman's: how far two orders agree, from -1 to 1; no two values are equal."""
-    first, second = (np.argsort(np.argsort(each)) for each in (x, y))
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def pairs_in_order(found: list[Prediction]) -> float:

@@ -16,9 +16,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from figures import Figures, machine, show
+from figures import Figures, machine, rank_correlation, show
 from product_variants import PRODUCT_VARIANTS
 from ptxsim.clock.ranking.candidates import Candidate
 from ptxsim.clock.ranking.rank import FEW_STEPS, RankedKernel, rank_kernels
@@ -51,12 +49,6 @@ def processor_seconds() -> float:
 def speed_of(ranked: RankedKernel) -> float:
     """TFLOP/s, 0 of what is refused."""
     return 2 * SIZE**3 / ranked.seconds / 1e12
-
-
-def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's: how far two orders agree, from -1 to 1; no two values are equal."""
-    first, second = (np.argsort(np.argsort(each)) for each in (x, y))
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def tables() -> tuple[Table, Figures]:

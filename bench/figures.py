@@ -3,9 +3,11 @@
 import datetime
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
+
+import numpy as np
 
 import tinyc
 from tinyc.text.table import Table, print_table
@@ -61,3 +63,9 @@ def show(heading: str, *tables: Table) -> None:
     for table in tables:
         print()
         print_table(table)
+
+
+def rank_correlation(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
+    """Spearman's: how far two orders agree, from -1 to 1; no two values are equal."""
+    first, second = (np.argsort(np.argsort(each)) for each in (x, y))
+    return float(np.corrcoef(first, second)[0, 1])

@@ -51,7 +51,8 @@ class _Rung:
     row_pad: int = 0
 
     @property
-    def namespace(self) -> str:
+    def entry(self) -> str:
+        """A part of its name in the PTX."""
         return "matmulKernel3ILi128ELi128ELi64ELi128ELb0" if self.number == 3 else f"matmulKernel{self.number}"
 
     @property
@@ -205,7 +206,7 @@ FAST_CU = (
         ),
         shallow=_product_on_cores,
     ),
-    *(_kernel(each.number, each.namespace, each.instance, each.tflops, each.launch) for each in _LADDER),
+    *(_kernel(each.number, each.entry, each.instance, each.tflops, each.launch) for each in _LADDER),
 )
 
 #: A sweep over K that TileLang published for an H800, from 256 to 16384, beside what another kernel, the fifth of the

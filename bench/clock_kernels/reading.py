@@ -27,7 +27,6 @@ _WITHOUT_CUB = {
 def _sum(number: int, instance: str, threads: int, batch: int, terabytes: float) -> PublishedKernel:
     """A sum of n int32: each thread adds `batch` of them, or four times as many."""
     of_four = 4 if number > 1 else 1
-
     of_a_cta = threads * batch * of_four
 
     def launch(_: int, n: int) -> Launch:
