@@ -39,14 +39,15 @@ class Module(LoadedModule):
         dynamic_shared_bytes: int = 0,
         cluster: Dim3 = _NO_CLUSTER,
     ) -> "Estimate":
-        """The time that a launch would take on a device: "a100", "h100" or "h200".
+        """The time that a launch would take on a device: "a100", "h100", "h200" or "a6000".
 
         Some clusters of it are run on the simulator, without its checks, so that array arguments change as by `launch`,
-        in part; ptxas and nvdisasm are needed. Without `cluster` the kernel's own directive holds.
+        in part. It is made of what ptxas and nvdisasm say, or less certain of the weights of classes of instructions
+        where one of them is missing. Without `cluster` the kernel's own directive holds.
 
         Raises:
             InputError: there is no such kernel or device, the launch does not fit, its clusters wait for each other, it
-                is not found in its SASS; ptxas or nvdisasm is missing, with what to install.
+                is not found in its SASS; or TINYC_CLOCK_CODE asks for SASS, and ptxas or nvdisasm is missing.
             PtxError: the kernel is refused, by the simulator or by ptxas.
             FileError: ptxas or nvdisasm cannot be run.
         """
