@@ -13,7 +13,6 @@ from ptxsim.clock.report.quantities import line_text
 
 def estimate_object(estimate: Estimate, lines: Sequence[str]) -> dict[str, object]:
     """All that is told of a launch's time."""
-    text = list(lines)
     return {
         "kernel": estimate.kernel,
         "device": estimate.device.name,
@@ -39,9 +38,11 @@ def estimate_object(estimate: Estimate, lines: Sequence[str]) -> dict[str, objec
         "rounds": estimate.schedule.rounds,
         "causes": dict(estimate.causes),
         "waits": [
-            {"line": line, "cause": cause, "share": share, "text": line_text(text, line)}
+            {"line": line, "cause": cause, "share": share, "text": line_text(lines, line)}
             for (cause, line), share in estimate.waits.items()
         ],
+        "code": estimate.source,
+        "cycles_between": estimate.cycles_between,
         "matched": estimate.matched,
         "cautions": list(estimate.cautions),
         "not_good_for": NOT_GOOD_FOR,

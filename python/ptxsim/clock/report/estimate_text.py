@@ -76,7 +76,7 @@ def estimate_tables(estimate: Estimate, lines: Sequence[str]) -> list[CounterTab
     units = tuple((unit_text(name), share_text(share)) for name, share in estimate.shares.items() if share >= 0.001)
     causes = tuple((cause_text(name), share_text(share)) for name, share in estimate.causes.items() if share >= 0.001)
     waits = tuple(
-        (line, cause_text(cause), share_text(share), line_text(list(lines), line))
+        (line, cause_text(cause), share_text(share), line_text(lines, line))
         for (cause, line), share in list(estimate.waits.items())[:_MOST_LINES]
         if share >= _LEAST_SHARE
     )

@@ -170,7 +170,7 @@ def _by_instruction(estimate: Estimate, lines: Sequence[str]) -> dict[tuple[str,
 
 def _instruction(lines: Sequence[str], line: int) -> str:
     """The opcode with its modifiers, without labels, guards and operands."""
-    words = [word for word in line_text(list(lines), line).split() if not word.endswith(":") and word[0] not in "@{"]
+    words = [word for word in line_text(lines, line).split() if not word.endswith(":") and word[0] not in "@{"]
     return words[0].rstrip(";") if words else f"line {line}"
 
 

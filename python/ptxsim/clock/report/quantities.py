@@ -3,6 +3,8 @@
 In: seconds, things a second, parts of one. Out: "12.3 us", "4.56 TB/s", "78.9 %".
 """
 
+from collections.abc import Sequence
+
 from ptxsim.clock.estimate import CAUSES
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -47,7 +49,7 @@ def cause_text(cause: str) -> str:
     return CAUSES.get(cause) or unit_text(cause)
 
 
-def line_text(lines: tuple[str, ...] | list[str], number: int, longest: int = 80) -> str:
+def line_text(lines: Sequence[str], number: int, longest: int = 80) -> str:
     """The text of a line of PTX, blanks made one, cut where it is long; "" where there is none."""
     text = " ".join(lines[number - 1].split()) if 1 <= number <= len(lines) else ""
     return text if len(text) <= longest else f"{text[:longest]}…"

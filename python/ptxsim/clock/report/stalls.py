@@ -29,7 +29,7 @@ def stalls_svg(estimates: Mapping[str, Estimate], lines: Mapping[str, Sequence[s
         )
     ]
     for name, estimate in estimates.items():
-        texts = list(lines.get(name, ()))
+        texts = lines.get(name, ())
         waits = [each for each in list(estimate.waits.items())[:_MOST_LINES] if each[1] >= _LEAST_SHARE]
         bars = [
             (f"{line}: {line_text(texts, line, 50)} ({cause_text(cause)})", {name: share})

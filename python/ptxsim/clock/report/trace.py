@@ -22,8 +22,6 @@ _KINDS = ("tensor", "copies", "CTA", "warp")
 _CATEGORIES = ("tensor pipe", "copy", "CTA", "wait")
 #: Digits of a microsecond: a cycle is half a nanosecond.
 _DIGITS = 4
-
-
 #: Processes of one kernel begin behind those of the one before.
 _PROCESSES = 1000
 
@@ -51,7 +49,7 @@ def trace_text(kernels: Sequence[TracedKernel]) -> str:
 
 def _events(kernel: TracedKernel, first: int) -> Iterator[dict[str, object]]:
     """Names of processes, numbered from `first` on, and of rows, and the spans."""
-    texts, microseconds = list(kernel.lines), 1e6 / kernel.estimate.clock_hz
+    microseconds = 1e6 / kernel.estimate.clock_hz
     rows = _rows(kernel.timeline)
     for sm in sorted({row[0] for row in rows}):
         name = {"name": f"{kernel.name}, SM {sm}"}
@@ -62,7 +60,7 @@ def _events(kernel: TracedKernel, first: int) -> Iterator[dict[str, object]]:
         yield {"ph": "M", "name": "thread_sort_index", **place, "args": {"sort_index": number}}
         for span in spans:
             start, end = (round(cycles * microseconds, _DIGITS) for cycles in (span.start, span.end))
-            told = {"line": span.line, "text": line_text(texts, span.line)} if span.line else {}
+            told = {"line": span.line, "text": line_text(kernel.lines, span.line)} if span.line else {}
             shown = cause_text(span.name)
             lasts = {"ts": start, "dur": round(end - start, _DIGITS)}
             yield {"ph": "X", "name": shown, "cat": _CATEGORIES[kind], **place, **lasts, "args": told}

@@ -100,6 +100,9 @@ def test_json_has_what_the_text_has():
     }
     assert facts["uncertainty"] == pytest.approx(0.1)
     assert facts["cautions"] == ["it takes less than 10 us"]
+    assert (facts["code"], facts["cycles_between"]) == ("SASS of ptxas 13.0.88", None)
+    weighed = made_up(source="class weights", cycles_between=(3000.0, 4000.0))
+    assert estimate_object(weighed, LINES)["cycles_between"] == (3000, 4000)
 
 
 @pytest.mark.parametrize("name", DEVICES)
