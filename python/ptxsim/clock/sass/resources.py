@@ -40,7 +40,8 @@ def read_resources(said: str) -> dict[str, ResourceUse]:
     """What each kernel takes, by name; the functions that it calls count as the kernel's."""
     starts = list(_ENTRY.finditer(said))
     found = {}
-    for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(said)], strict=True):
+    ends = [*(each.start() for each in starts[1:]), len(said)][: len(starts)]  # ptxas may tell of no kernel
+    for start, end in zip(starts, ends, strict=True):
         part = said[start.end() : end]
         frames = [[int(number) for number in frame] for frame in _STACK.findall(part)]
         found[start["name"]] = ResourceUse(
