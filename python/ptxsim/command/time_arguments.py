@@ -56,7 +56,6 @@ def _add_kernels(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--arg", action="append", default=[], metavar="[NAME=]ARG", help=f"an argument, in order: {forms}"
     )
-    shown = "what a __constant__ or __device__ variable starts with, written as --arg is"
     shown = "an argument of the second kernel, if it does not take those of --arg; then all of them are given so"
     parser.add_argument("--second-arg", action="append", default=[], metavar="[NAME=]ARG", help=shown)
     shown = "write a variable of the module before the launch"
