@@ -146,6 +146,17 @@ class LoadedModule:
         shape = LaunchShape.of(executable, grid, block, cluster, clusters, dynamic_shared_bytes)
         return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
 
+    def check_launch(
+        self, name: str, grid: Dim3, block: Dim3, cluster: Dim3 | None = None, dynamic_shared_bytes: int = 0
+    ) -> None:
+        """Check the shape of a launch against the kernel's directives.
+
+        Raises:
+            InputError: with what does not fit; or there is no such kernel.
+            PtxError: the kernel is refused.
+        """
+        LaunchShape.of(self._executable(name), grid, block, cluster, None, dynamic_shared_bytes)
+
     def launch_observed(
         self,
         observer: Observer,

@@ -128,6 +128,8 @@ class Device:
     f32_flops_per_second: Figure
     #: The clock at which tensor cores that are always busy stay within the power limit, with random operands.
     sustained_hz: Figure
+    #: The same of f32 multiply-adds.
+    sustained_f32_hz: Figure
     #: How far the speeds of published kernels are missed on average, relative.
     model_error: Figure
 
@@ -290,7 +292,8 @@ _A100 = Device(
     tensor_flops_per_second=_specified(312e12, "f16 FLOP / s", "NVIDIA A100 data sheet"),
     f32_flops_per_second=_specified(19.5e12, "FLOP / s", "NVIDIA A100 data sheet"),
     sustained_hz=_fitted(1.26e9, "Hz", "cuBLAS at 0.88 of the peak, pipes 0.98 busy: xudoong/GEMM's column, 8192"),
-    model_error=_measured(0.2, "relative", "bench/clock.py, xudoong/GEMM"),
+    sustained_f32_hz=_assumed(1.41e9, "Hz", "the nominal clock: f32 products are told to come near the peak"),
+    model_error=_measured(0.22, "relative", "bench/clock.py, xudoong/GEMM: products with stages 5 % from 4096 on"),
     **_AMPERE,
 )
 _H100 = Device(
@@ -308,7 +311,8 @@ _H100 = Device(
     tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H100 data sheet"),
     f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H100 data sheet"),
     sustained_hz=_fitted(1.5e9, "Hz", "fast.cu's kernels 7 to 12, whose tensor pipes are 0.89 to 0.95 busy"),
-    model_error=_measured(0.1, "relative", "bench/clock.py, fast.cu"),
+    sustained_f32_hz=_assumed(1.755e9, "Hz", "the nominal clock: f32 products are told to come near the peak"),
+    model_error=_measured(0.1, "relative", "bench/clock.py: sums 11 %, softmax 4 %, fast.cu, on which is fitted, 3 %"),
     **_HOPPER,
 )
 _H200 = replace(
@@ -326,6 +330,7 @@ _H200 = replace(
     tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H200 data sheet"),
     f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H200 data sheet"),
     sustained_hz=_derived(1.49e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, pipes 0.96 busy at 1.52e9"),
+    sustained_f32_hz=_assumed(1.755e9, "Hz", "as H100"),
     model_error=_assumed(0.12, "relative", "as H100, of whose kernels more is published"),
 )
 _A6000 = Device(
@@ -347,7 +352,8 @@ _A6000 = Device(
     sustained_hz=_assumed(
         1.41e9, "Hz", "its base clock: no publication of the clock under load within 300 W was found"
     ),
-    model_error=_assumed(0.2, "relative", "as A100, until bench/clock.py says more"),
+    sustained_f32_hz=_assumed(1.41e9, "Hz", "its base clock: f32 products of cuBLAS reach 0.6 of the peak at 1.8e9"),
+    model_error=_measured(0.2, "relative", "bench/clock.py, SGEMM_CUDA"),
     **_AMPERE_86,
 )
 DEVICES = {each.name: each for each in (_A100, _H100, _H200, _A6000)}

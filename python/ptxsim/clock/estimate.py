@@ -110,19 +110,18 @@ class Estimate:
     @property
     def headroom(self) -> float:
         """How many times faster it could be without its limiter, by what the next unit then allows."""
-        shares = list(self.shares.values())
-        if not shares or not shares[0]:
+        fullest, behind = next(iter(self.shares.values()), 0.0), self.shares.get(self.next_limiter, 0.0)
+        if not behind:
             return 1.0
-        if shares[0] < _LIMITS_FROM:
-            return 1 / shares[0]
-        return shares[0] / shares[1] if len(shares) > 1 and shares[1] else 1.0
+        return fullest / behind if self.limiter in self.shares else 1 / behind
 
     @property
     def next_limiter(self) -> str:
-        """The unit that would limit it then."""
-        names = list(self.shares)
-        is_unit = bool(names) and names[0] == self.limiter
-        return (names[1] if len(names) > 1 else "") if is_unit else next(iter(names), "")
+        """The unit that would limit it then, "" if none would."""
+        if self.limiter == "the launch":
+            return ""
+        waited_for = next(iter(self.causes), "")
+        return next((unit for unit in self.shares if unit not in (self.limiter, waited_for)), "")
 
     @property
     def causes(self) -> Mapping[str, float]:

@@ -86,4 +86,6 @@ def _flops_of(each: SassInstruction) -> Flops:
     if pipe_of(each) is Pipe.TENSOR:
         m, n, k = tensor_shape(each) or (0, 0, 0)
         return Flops(2.0 * m * n * k / (WARPGROUP_WARPS if each.opcode.endswith("GMMA") else 1), 0.0)
+    if "-RZ, RZ" in each.operands:  # a move of a constant
+        return Flops(0.0, 0.0)
     return Flops(0.0, WARP * _LANE_FLOPS.get(each.opcode, 0.0))

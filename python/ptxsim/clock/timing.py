@@ -22,11 +22,13 @@ from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
 from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.sass.anchor_lines import is_wait_test
-from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
+from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of, uncertainties_of_way
 from ptxsim.clock.weighed_code import BOUNDS, weighed_code
+from ptxsim.engine.executable import Executable
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
 from ptxsim.loaded_module import LoadedModule
+from ptxsim.machine.site import Site
 
 #: The share of the PTX's anchors that has to be found in the SASS.
 _LEAST_MATCHED = 0.95
@@ -63,6 +65,7 @@ def estimate_launch(
     model = device_of(device)
     loaded = module or LoadedModule.of_text(launch.ptx)
     require_target(model, loaded.target)
+    loaded.check_launch(launch.kernel, launch.grid, launch.block, launch.cluster, launch.dynamic_shared_bytes)
     if code_in_use(code) == "sass":
         codes = {"sass": sass_code(launch.ptx, launch.kernel, model)}
     else:
@@ -155,14 +158,15 @@ class _Found:
             )
         matched = self._matched()
         cycles = device.cta_start + schedule.carried_over(replayed.ends)
-        shares = {name: busy / replayed.cycles for name, busy in replayed.busy.items() if busy}
+        # what is stored may leave L2 when the launch has ended
+        shares = {name: min(1.0, busy / replayed.cycles) for name, busy in replayed.busy.items() if busy}
         clock_hz = clock_under_power(device, shares)
         seconds = cycles / clock_hz + device.launch_seconds
         times = launch.clusters / len(self.streams)
         work = self.plan.code.work(self._warps)
         waits = sorted(replayed.waits.items(), key=lambda each: -each[1])
         executed = sorted(executed_of(self.recording))
-        code = kernels_of(launch.ptx).program.kernels[launch.kernel]
+        sites = self._sites
         return Estimate(
             device=device,
             kernel=launch.kernel,
@@ -178,9 +182,21 @@ class _Found:
             waits={cause: waited / replayed.warp_cycles for cause, waited in waits},
             matched=matched,
             source=self.plan.code.source,
-            uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched),
-            cautions=cautions_of(self.plan.code, code, seconds, executed, self.memory.is_exact),
+            uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched)
+            | uncertainties_of_way(sites, executed, self._cluster_lengths),
+            cautions=cautions_of(self.plan.code, sites, seconds, executed, self.memory.is_exact, self._cluster_lengths),
         )
+
+    @property
+    def _sites(self) -> Sequence[Site]:
+        """The kernel's instructions with what they read and write."""
+        executable = kernels_of(self.plan.launch.ptx).compiled(self.plan.launch.kernel)
+        return executable.sites if isinstance(executable, Executable) else ()
+
+    @property
+    def _cluster_lengths(self) -> list[int]:
+        """How many instructions each recorded cluster issues."""
+        return [sum(len(each.instructions) for warps in ctas for each in warps) for ctas in self.streams.values()]
 
     @property
     def _warps(self) -> list[WarpStream]:
@@ -199,14 +215,14 @@ class _Found:
                 "kernel whose warps all go one way"
             )
         found = sum(len(each.instructions) for each in self._warps)
-        code = kernels_of(self.plan.launch.ptx).program.kernels[self.plan.launch.kernel].instructions
-        tests = {at for at, each in enumerate(code) if is_wait_test(each)}
+        tests = {each.index for each in self._sites if is_wait_test(each.instruction)}
         # A wait that asks again and again is one wait of the stream.
         runs = (run for trace in self.recording.warps for run in trace.runs)
         executed = sum(run.end - run.start for run in runs if tests.isdisjoint(range(run.start, run.end)))
         if found < _LEAST_OF_PTX * executed:
             raise InputError(
                 f"the way of the warps has {found} instructions of SASS for {executed} of PTX: nothing in a loop of it "
-                "tells how often it is gone through; give a kernel whose loops access memory, compute or synchronise"
+                "tells how often it is gone through; give a kernel whose loops access memory, synchronise or compute "
+                "floats"
             )
         return matched

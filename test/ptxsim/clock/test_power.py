@@ -23,6 +23,7 @@ def test_the_nominal_clock_is_not_exceeded(device):
     assert clock_under_power(device, resting) == clock_under_power(device, little) == device.nominal_hz
 
 
-def test_multiply_adds_of_f32_count_as_products_do():
+def test_multiply_adds_of_f32_have_a_clock_of_their_own():
     a6000 = device_of("a6000")
-    assert clock_under_power(a6000, {"fma": 0.9, "tensor": 0.1}) == clock_under_power(a6000, {"tensor": 0.9})
+    assert clock_under_power(a6000, {"fma": 0.81, "tensor": 0.1}) == pytest.approx(a6000.sustained_f32_hz / 0.9)
+    assert clock_under_power(H100, {"fma": 1.0}) == H100.nominal_hz

@@ -160,3 +160,54 @@ def test_where_others_read_that_is_only_guessed_is_a_caution(place, is_told):
     estimate = estimate_of(text, 2048, 32, [np.zeros(32 * 1024, np.uint32)], code="weights")
     told = [each for each in estimate.cautions if "where other clusters read is put together" in each]
     assert bool(told) is is_told
+
+
+def cautions(body, **options):
+    return " ".join(estimate_of(kernel(f"{OWN_WORD} {body}"), 8, 32, [np.zeros(512, np.uint32)], **options).cautions)
+
+
+@needs_sass_tools
+def test_atomics_cost_as_loads_and_what_their_results_decide_is_uncertain():
+    counts = "atom.global.add.u32 %r2, [%d0], 1;"
+    alone, used = f"{counts} ret;", f"{counts} st.global.u32 [%d0 + 128], %r2; ret;"
+    assert "atomic operations cost as much as loads here" in cautions(alone)
+    assert "result of an atomic operation" not in cautions(alone)
+    assert "line 1" in cautions(used)
+    assert "has the result of an atomic operation, which is used" in cautions(used)
+    uncertain = estimate_of(kernel(f"{OWN_WORD} {used}"), 8, 32, [np.zeros(512, np.uint32)])
+    assert uncertain.uncertainty >= 0.5
+
+
+@needs_sass_tools
+def test_recorded_clusters_that_do_other_amounts_of_work_are_a_caution():
+    stores = "st.volatile.global.u32 [%d0], %r1;" * 40
+    body = f"mov.u32 %r2, %ctaid.x; setp.gt.u32 %p0, %r2, 0; @%p0 bra done; {stores} done: ret;"
+    assert "the recorded clusters issue " in cautions(body)
+    assert "the recorded clusters issue " not in cautions(f"{stores} ret;")
+
+
+@needs_sass_tools
+def test_a_loop_of_atomics_takes_as_many_rounds_as_it_has():
+    times = [
+        estimate_of(
+            kernel(
+                f"""{OWN_WORD} ld.param.u64 %d2, [out]; mov.u32 %r1, 0;
+again: red.global.add.u32 [%d2], 1;
+add.u32 %r1, %r1, 1;
+setp.lt.u32 %p0, %r1, {rounds};
+@%p0 bra again;
+ret;"""
+            ),
+            1,
+            32,
+            [np.zeros(32, np.uint32)],
+        ).cycles
+        for rounds in (16, 160)
+    ]
+    assert times[1] > times[0] + 144
+
+
+@needs_sass_tools
+def test_a_launch_without_ctas_is_refused_as_by_the_simulator():
+    with pytest.raises(InputError, match=r"grid is \(0, 1, 1\); it has three extents from 1 to"):
+        estimate_of(CHAIN, 0, 32, [np.zeros(32, np.float32)])

@@ -15,8 +15,6 @@ from ptxsim.clock.memory.drift import DRIFT, delays_of, drifted_traffic
 from ptxsim.clock.memory.l2 import L2Shape, L2State, StepTraffic
 from ptxsim.clock.memory.offsets import (
     ClusterOffsets,
-    FirstAccesses,
-    clusters_to_run,
     observe_clusters,
     offsets_of_clusters,
 )
@@ -96,18 +94,17 @@ class RecordedRound:
 def record_round(
     module: LoadedModule, launch: KernelLaunch, resident: int, recorded: Sequence[int] = ()
 ) -> RecordedRound:
-    """Record the first cluster of a launch and those that are `recorded`, and in it what the others touch first.
+    """Record the first cluster of a launch and those that are `recorded`, and find what the others touch first.
 
-    `resident` clusters run at the same time on the device.
+    The recorded ones run alone, so that one that waits for others does not end. `resident` clusters run at the same
+    time on the device.
 
     Raises:
         InputError, PtxError: as `LoadedModule.launch_observed`.
     """
     count, recorder = min(launch.clusters, resident * _ROUNDS), Recorder()
-    observer = FirstAccesses(0, recorder, recorded)
-    clusters = sorted({*clusters_to_run(launch, 0, count), *recorded})
-    report = observe_clusters(module, launch, observer, clusters, checks=("barriers",))
-    return RecordedRound(recorder.recording(), offsets_of_clusters(module, launch, 0, count, observer), report)
+    report = observe_clusters(module, launch, recorder, sorted({0, *recorded}), checks=("barriers",))
+    return RecordedRound(recorder.recording(), offsets_of_clusters(module, launch, 0, count), report)
 
 
 def memory_model_of(

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ptxsim.clock.kernel_launch import KernelLaunch
-from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.launch import Dim3
 from ptxsim.loaded_module import LoadedModule
 from ptxsim.machine.observer import (
@@ -24,7 +23,6 @@ from ptxsim.machine.observer import (
     ObservedCta,
     ObservedLaunch,
     Observer,
-    Phase,
 )
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.report import Report
@@ -56,16 +54,14 @@ class ClusterOffsets:
 class FirstAccesses(Observer):
     """Notes the first place that each cluster touches of each array, and ends clusters that have touched enough.
 
-    The cluster `leader`, which runs first, decides which arrays are touched early. If a `recorder` is given, the leader
-    and those that are `recorded` run on to their ends, and the recorder is told of them. `places` are by cluster, then
-    by the number of an allocated range: the lowest byte of the first access.
+    The cluster `leader`, which runs first, decides which arrays are touched early. `places` are by cluster, then by the
+    number of an allocated range: the lowest byte of the first access.
     """
 
-    def __init__(self, leader: int, recorder: Recorder | None = None, recorded: Sequence[int] = ()) -> None:
+    def __init__(self, leader: int) -> None:
         self.places: dict[int, dict[int, int]] = {}
         self.ranges: tuple[tuple[int, int], ...] = ()
-        self._leader, self._recorder = leader, recorder
-        self._recorded = frozenset({leader, *recorded})
+        self._leader = leader
         self._wanted: frozenset[int] | None = None
         self._run_of: dict[int, int] = {}
         self._earliest: int | None = None
@@ -73,8 +69,6 @@ class FirstAccesses(Observer):
     def began(self, launch: ObservedLaunch) -> None:
         """Note the launch."""
         self._launch = launch
-        if self._recorder:
-            self._recorder.began(launch)
         self.ranges = tuple(launch.memory.allocated)
         self._starts = np.array([start for start, _ in self.ranges])
         x, y, _ = (extent // size for extent, size in zip(launch.grid, launch.cluster, strict=True))
@@ -90,25 +84,18 @@ class FirstAccesses(Observer):
         values: np.ndarray | None = None,
     ) -> None:
         """Note an access by threads."""
-        if recorder := self._recorder_of(batch.cta):
-            recorder.accessed(access, batch, memory, index, usable, values)
         if memory.space == "global" and index.size:
             places = index if batch.mask.shape != index.shape else index[batch.mask]
             self._touch(batch.cta, places if usable is None else places[usable.reshape(places.shape)])
 
     def started(self, operation: AsyncOperation) -> None:
         """Note a copy."""
-        if recorder := self._recorder_of(operation.cta):
-            recorder.started(operation)
         for region in (*operation.reads, *operation.writes):
             if region.memory.space == "global":
                 self._touch(operation.cta, region.index)
 
     def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
         """End a cluster that has touched what is wanted."""
-        recorder = self._recorder_of(cta)
-        if recorder:
-            recorder.ran(cta, warps, start, end, mask)
         number = self._cluster(cta)
         count = self._run_of[number] = self._run_of.get(number, 0) + 1
         touched, late = self.places.get(number, {}), _MOST_RUNS * len(cta.peers)
@@ -118,27 +105,8 @@ class FirstAccesses(Observer):
             return
         if number == self._leader:
             self._wanted = self._wanted or frozenset(touched)
-        if not recorder:
-            for peer in cta.peers:
-                peer.kill()
-
-    def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
-        """Tell the recorder."""
-        if recorder := self._recorder_of(cta):
-            recorder.arrived(cta, phase, lanes, relaxed)
-
-    def departed(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
-        """Tell the recorder."""
-        if recorder := self._recorder_of(cta):
-            recorder.departed(cta, phase, lanes, relaxed)
-
-    def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
-        """Tell the recorder."""
-        if recorder := self._recorder_of(operation.cta):
-            recorder.finished(operation, phase, reads_only)
-
-    def _recorder_of(self, cta: ObservedCta) -> Recorder | None:
-        return self._recorder if self._recorder and self._cluster(cta) in self._recorded else None
+        for peer in cta.peers:
+            peer.kill()
 
     def _touch(self, cta: ObservedCta, places: np.ndarray) -> None:
         if not places.size:
@@ -169,19 +137,15 @@ def observe_clusters(
     return module.launch_observed(observer, launch.kernel, *shape, clusters, checks)
 
 
-def offsets_of_clusters(
-    module: LoadedModule, launch: KernelLaunch, recorded: int, count: int, observer: FirstAccesses | None = None
-) -> ClusterOffsets:
+def offsets_of_clusters(module: LoadedModule, launch: KernelLaunch, recorded: int, count: int) -> ClusterOffsets:
     """The offsets of the first `count` clusters of a launch from the recorded one.
-
-    `observer` is the one that has seen `clusters_to_run` already; without it they run here.
 
     Raises:
         InputError, PtxError: as `LoadedModule.launch_observed`.
     """
     everything = np.arange(min(count, launch.clusters))
     sample = clusters_to_run(launch, recorded, count)
-    first = observer or _first_accesses(module, launch, recorded, sample)
+    first = _first_accesses(module, launch, recorded, sample)
     if len(everything) <= _FEW:
         return ClusterOffsets(first.ranges, everything, _relative(first.places, recorded, everything), len(sample))
     checked = _checked(everything)

@@ -46,11 +46,12 @@ class PathFinder:
     def __init__(self, runs: PtxRuns, function: SassFunction) -> None:
         self.function = function
         self._graph = FlowGraph(function.successors)
+        self._acting: set[int] = set()
         self.line_of = self._lines_that_tell(anchor_lines(runs, function))
         self.lines = frozenset(self.line_of) - {0}
         anchors = list(zip(self.line_of, function.instructions, strict=True))
         self.polls = frozenset(line for line, each in anchors if line and _is_poll(each))
-        guarded = self.lines - {line for line, each in anchors if not each.is_conditional}
+        guarded = self.lines - {line for index, line in enumerate(self.line_of) if not self._may_skip(index)}
         self._times = anchors_of_executions(runs, function, self.line_of)
         #: What a guard skips, or asks again whether a phase is over, may be executed more often than its line: lines
         #: that have nothing else tell no way.
@@ -71,12 +72,16 @@ class PathFinder:
         """The PTX line of each instruction that is an anchor, else 0; of loops without any, arithmetic is one."""
         code, loops = self.function.instructions, self._graph.loops
         ranks = [rank_of(each) if each.operands != _NOTHING else Rank.NONE for each in code]
-        told = {
-            head
-            for each, rank in zip(code, ranks, strict=True)
-            if rank >= Rank.MERGED and not each.is_conditional
-            for head in loops[each.block]
+        anchors = [rank >= Rank.MERGED for rank in ranks]
+        firm = [each for each, is_anchor in zip(code, anchors, strict=True) if is_anchor and not each.is_conditional]
+        told = {head for each in firm for head in loops[each.block]}
+        #: Where a loop has guarded ones alone, such as atomics of the lane that acts for its warp, these are executed.
+        self._acting = {
+            index
+            for index, (each, is_anchor) in enumerate(zip(code, anchors, strict=True))
+            if is_anchor and loops[each.block] - told
         }
+        told |= {head for index in self._acting for head in loops[code[index].block]}
         silent = {
             line
             for line, each, rank in zip(lines, code, ranks, strict=True)
@@ -88,9 +93,13 @@ class PathFinder:
         ]
 
     def _anchors_of(self, span: range, merged: Mapping[int, int], guarded: bool) -> tuple[int, ...]:
-        code, firm = self.function.instructions, self._firm
-        chosen = (at for at in span if self.line_of[at] in firm and code[at].is_conditional is guarded)
+        firm = self._firm
+        chosen = (at for at in span if self.line_of[at] in firm and self._may_skip(at) is guarded)
         return tuple(self.line_of[at] for at in chosen for _ in range(merged.get(at, 1)))
+
+    def _may_skip(self, index: int) -> bool:
+        """Whether a guard may skip an instruction, so that it does not tell how often its block is executed."""
+        return self.function.instructions[index].is_conditional and index not in self._acting
 
     def path(self, executed: Sequence[int]) -> SassPath:
         """The path of a warp that executed PTX lines in this order."""
