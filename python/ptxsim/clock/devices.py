@@ -293,7 +293,7 @@ _A100 = Device(
     f32_flops_per_second=_specified(19.5e12, "FLOP / s", "NVIDIA A100 data sheet"),
     sustained_hz=_fitted(1.26e9, "Hz", "cuBLAS at 0.88 of the peak, pipes 0.98 busy: xudoong/GEMM's column, 8192"),
     sustained_f32_hz=_assumed(1.41e9, "Hz", "the nominal clock: f32 products are told to come near the peak"),
-    model_error=_measured(0.22, "relative", "bench/clock.py, xudoong/GEMM: products with stages 5 % from 4096 on"),
+    model_error=_measured(0.22, "relative", "bench/clock.py, xudoong/GEMM; of k10 to k12 from 4096 on 4 %"),
     **_AMPERE,
 )
 _H100 = Device(

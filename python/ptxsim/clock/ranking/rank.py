@@ -1,7 +1,8 @@
 """Kernels in the order of their predicted times: few steps of each are predicted, in several processes, and carried on.
 
 In: `Candidate`s, a device. Out: `RankedKernel`s, best first. What a candidate's whole launch takes lies on the line
-through two short ones; a candidate that is refused comes last, with why.
+through two short ones, of whose arrays none is in L2: as they are smaller, they would fit. A candidate that is refused
+comes last, with why.
 """
 
 import os
@@ -17,6 +18,7 @@ from ptxsim.clock.code_source import versions_in_use
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.kernel_launch import KernelLaunch
+from ptxsim.clock.power import clock_under_power
 from ptxsim.clock.ranking.candidates import Candidate
 from ptxsim.clock.ranking.digests import LaunchDigests
 from ptxsim.clock.ranking.estimate_store import EstimateStore, Predicted
@@ -150,7 +152,7 @@ def _predict(sent: bytes, device: str) -> list[Predicted]:
         for array in argument_arrays(each.args):
             array.flags.writeable = False  # what a kernel stores is not given back: nobody reads it
         try:
-            found.append(Predicted(estimate_launch(each, device, recorded=1)))
+            found.append(Predicted(estimate_launch(each, device, recorded=1, warm=False)))
         except PtxsimError as error:
             lasts = isinstance(error, InputError | PtxError) and not isinstance(error, MemoryShortage)
             return [*found, Predicted(None, _told(error), lasts)]
@@ -179,7 +181,12 @@ def _time(candidate: Candidate, outcomes: Mapping[int, Predicted], few: tuple[in
         return RankedKernel(name, inf, inf, None, error=error)
     further = (candidate.steps - few[1]) / (few[1] - few[0])
     cycles = long.cycles + (long.cycles - short.cycles) * further
-    seconds = cycles / long.clock_hz + long.device.launch_seconds
+    busy = {
+        unit: each * long.cycles * (1 + further) - short.shares.get(unit, 0.0) * short.cycles * further
+        for unit, each in long.shares.items()
+    }
+    clock_hz = clock_under_power(long.device, {unit: min(1.0, each / cycles) for unit, each in busy.items()})
+    seconds = cycles / clock_hz + long.device.launch_seconds
     return RankedKernel(name, cycles, seconds, long, tuple(estimates))
 
 
