@@ -3,6 +3,8 @@
 python bench/clock_kernels/attention_in_triton.py > attention.ptx
 """
 
+# pyright: reportMissingImports=false
+# Triton is in an environment of its own.
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
