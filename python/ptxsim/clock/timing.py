@@ -182,7 +182,7 @@ class _Found:
             waits={cause: waited / replayed.warp_cycles for cause, waited in waits},
             matched=matched,
             source=self.plan.code.source,
-            uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched)
+            uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched, self.memory.imbalance)
             | uncertainties_of_way(sites, executed, self._cluster_lengths),
             cautions=cautions_of(self.plan.code, sites, seconds, executed, self.memory.is_exact, self._cluster_lengths),
         )

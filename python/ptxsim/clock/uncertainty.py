@@ -30,14 +30,18 @@ _OF_MEMORY = 0.1
 
 
 def uncertainties_of(
-    device: Device, seconds: float, clock_hz: float, shares: Mapping[str, float], matched: float
+    device: Device, seconds: float, clock_hz: float, shares: Mapping[str, float], matched: float, imbalance: float
 ) -> dict[str, float]:
-    """The relative uncertainties of a launch of so many seconds, by their reasons."""
+    """The relative uncertainties of a launch of so many seconds, by their reasons.
+
+    `imbalance` is the fullest slice of L2 over the mean one, which the replay takes to be 1.
+    """
     memory = max(shares.get("L2", 0.0), shares.get("HBM", 0.0))
     found = {
         f"published kernels on {device.title}": float(device.model_error),
         "the clock under power": _OF_THE_CLOCK * (1 - clock_hz / device.nominal_hz),
         "the rates of L2 and HBM": _OF_MEMORY * memory,
+        "slices of L2 that are fuller than others": (imbalance - 1) * shares.get("L2", 0.0),
         "the launch itself": _LAUNCH_SECONDS / seconds,
         "the way through the SASS": 2 * (1 - matched),
     }

@@ -7,6 +7,7 @@ from ptxsim.clock import timing
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.timing import estimate_launch
+from ptxsim.clock.uncertainty import uncertainties_of
 from ptxsim.errors import InputError
 from ptxsim_cases.case_launch import shape_and_arguments
 from ptxsim_cases.cases import CASES
@@ -211,3 +212,9 @@ ret;"""
 def test_a_launch_without_ctas_is_refused_as_by_the_simulator():
     with pytest.raises(InputError, match=r"grid is \(0, 1, 1\); it has three extents from 1 to"):
         estimate_of(CHAIN, 0, 32, [np.zeros(32, np.float32)])
+
+
+def test_slices_that_are_fuller_make_a_launch_uncertain_as_far_as_l2_is_busy():
+    found = uncertainties_of(device_of("h100"), 1e-3, 1.755e9, {"L2": 0.5, "HBM": 0.2}, 1.0, 1.2)
+    assert found["slices of L2 that are fuller than others"] == pytest.approx(0.1)
+    assert found["the rates of L2 and HBM"] == pytest.approx(0.05)
