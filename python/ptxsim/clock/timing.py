@@ -119,6 +119,8 @@ def _recorded(module: LoadedModule, launch: KernelLaunch, at_once: int, count: i
             f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
             "clusters do not wait for each other"
         )
+    if traps := [finding for finding in done.report.findings if finding.kind == "trap"]:
+        raise InputError(f"line {traps[0].line}: {traps[0].message}; give a launch that runs to its end")
     return done
 
 

@@ -218,3 +218,9 @@ def test_slices_that_are_fuller_make_a_launch_uncertain_as_far_as_l2_is_busy():
     found = uncertainties_of(device_of("h100"), 1e-3, 1.755e9, {"L2": 0.5, "HBM": 0.2}, 1.0, 1.2)
     assert found["slices of L2 that are fuller than others"] == pytest.approx(0.1)
     assert found["the rates of L2 and HBM"] == pytest.approx(0.05)
+
+
+@needs_sass_tools
+def test_a_launch_that_aborts_itself_is_refused():
+    with pytest.raises(InputError, match=r"line \d+: the kernel aborts itself with a trap; give a launch that runs"):
+        estimate_of(kernel(f"{OWN_WORD} st.global.u32 [%d0], %r0; trap;"), 1, 32, [np.zeros(32, np.uint32)])
