@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--log", type=Path, metavar="FILE.csv", help="append the same there, as CSV")
     shown = "with --target sim: print how long each kernel would take on a GPU, by the clock"
     run.add_argument("--time", action="store_true", help=shown)
-    shown = "with --time: a100, h100, h200 (default: the one that --arch is for)"
+    shown = "with --time: a100, h100, h200, a6000 (default: the one that --arch is for)"
     run.add_argument("--device", metavar="DEVICE", help=shown)
     shown = "of a model that has a self-test: run that, and nothing else; status 1 where an output is too far off"
     run.add_argument("--self-test", action="store_true", help=shown)
