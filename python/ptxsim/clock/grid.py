@@ -12,6 +12,9 @@ from math import ceil
 from ptxsim.clock.devices import Device
 from ptxsim.errors import InputError
 
+#: Clusters that are recorded unless it is said how many: the first, one in the middle, and the last.
+RECORDED_CLUSTERS = 3
+
 
 @dataclass(frozen=True)
 class Schedule:

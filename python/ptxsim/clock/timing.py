@@ -10,7 +10,7 @@ from math import prod
 from ptxsim.clock.code_source import between_bounds, code_in_use
 from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
-from ptxsim.clock.grid import Schedule, schedule_of
+from ptxsim.clock.grid import RECORDED_CLUSTERS, Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
 from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.memory.model import MemoryModel, RecordedRound, memory_model_of, record_round
@@ -34,8 +34,6 @@ from ptxsim.machine.site import Site
 _LEAST_MATCHED = 0.95
 #: The instructions of SASS for one of PTX, at least: ptxas makes fewer than half of very few kernels.
 _LEAST_OF_PTX = 0.25
-#: Clusters that are recorded: the first, one in the middle, and the last.
-_RECORDED = 3
 
 #: The streams of a cluster's warps, by CTA.
 _Streams = Sequence[Sequence[WarpStream]]
@@ -44,7 +42,7 @@ _Streams = Sequence[Sequence[WarpStream]]
 def estimate_launch(
     launch: KernelLaunch,
     device: str = "h100",
-    recorded: int = _RECORDED,
+    recorded: int = RECORDED_CLUSTERS,
     timeline: Timeline | None = None,
     module: LoadedModule | None = None,
     code: str | None = None,

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ptxsim.clock.devices import DEVICES
+from ptxsim.clock.grid import RECORDED_CLUSTERS
 from ptxsim.command.option_values import bytes_option, count_option, extents_option, seed_option, set_option
 
 _DEVICE = "h100"
-#: How many clusters are recorded where the command line does not say it.
-_RECORDED = 3
 _MOST_KERNELS = 2
 #: What each kernel may have of its own.
 _OF_A_KERNEL = ("entry", "grid", "block", "cluster", "dynamic_shared", "triton")
@@ -74,8 +73,8 @@ def _add_launches(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster", help="CTAs of a cluster (each)", **extents)
     shown = "dynamic shared memory (default: 0) (each)"
     parser.add_argument("--dynamic-shared", action="append", default=[], type=bytes_option, metavar="BYTES", help=shown)
-    shown = f"how many clusters of the grid are run and recorded, spread over it (default: {_RECORDED})"
-    parser.add_argument("--clusters", type=count_option, default=_RECORDED, metavar="N", help=shown)
+    shown = f"how many clusters of the grid are run and recorded, spread over it (default: {RECORDED_CLUSTERS})"
+    parser.add_argument("--clusters", type=count_option, default=RECORDED_CLUSTERS, metavar="N", help=shown)
     shown = "no array is in L2 at the beginning (default: what the same launch has left there, as benchmarks repeat it)"
     parser.add_argument("--cold", action="store_true", help=shown)
 

@@ -45,7 +45,7 @@ def delays_of(resident: int, steps: int, rounds: float, drift: float = DRIFT) ->
 def drifted_traffic(
     state: L2State, round_of: RoundOf, delays: np.ndarray, steps: int, held: np.ndarray | None = None
 ) -> list[StepTraffic]:
-    """The traffic of all resident clusters in `steps` steps of the middle of a launch; `imbalance` is not told: 1.
+    """The traffic of all resident clusters in `steps` steps of the middle of a launch; `imbalance` is the sample's.
 
     `held` are chunks that are in L2 from the beginning.
     """
@@ -71,19 +71,5 @@ def drifted_traffic(
         own_read, own_written = (sum(getattr(each, name) for each in active) for name in ("own_read", "own_written"))
         sampled.occupy((own_read + own_written) / L2_CHUNK_BYTES / _SAMPLE)
         if time >= steps:  # from here on none waits for its first start
-            found.append(_scaled(traffic, gotten / max(1.0, traffic.requested), own_read))
+            found.append(traffic.with_own(own_read, gotten / max(1.0, traffic.requested)))
     return found
-
-
-def _scaled(traffic: StepTraffic, share: float, own_read: float) -> StepTraffic:
-    """The traffic of `share` times as many lines, and what clusters read of their own."""
-    return StepTraffic(
-        traffic.requested * share + own_read,
-        traffic.near * share,
-        traffic.far_waits * share,
-        traffic.memory_waits * share + own_read,
-        traffic.far * share,
-        traffic.memory * share + own_read,
-        traffic.missed * share + own_read,
-        1.0,
-    )

@@ -66,6 +66,19 @@ class StepTraffic:
     missed: float
     imbalance: float
 
+    def with_own(self, own_read: float, lines: float = 1.0) -> "StepTraffic":
+        """The traffic of `lines` times as many lines, and of bytes that clusters read of their own, from memory."""
+        return StepTraffic(
+            self.requested * lines + own_read,
+            self.near * lines,
+            self.far_waits * lines,
+            self.memory_waits * lines + own_read,
+            self.far * lines,
+            self.memory * lines + own_read,
+            self.missed * lines + own_read,
+            self.imbalance,
+        )
+
 
 class L2State:
     """What is in L2; chunks are numbers below `chunks`."""

@@ -176,18 +176,7 @@ def _run(each_round: Round, state: L2State) -> list[StepTraffic]:
         step = each_round.step(number)
         traffic = state.read(step.chunks, step.requests, step.sector_bytes)
         state.occupy((step.own_read + step.own_written) / L2_CHUNK_BYTES)
-        found.append(
-            StepTraffic(
-                traffic.requested + step.own_read,
-                traffic.near,
-                traffic.far_waits,
-                traffic.memory_waits + step.own_read,
-                traffic.far,
-                traffic.memory + step.own_read,
-                traffic.missed + step.own_read,
-                traffic.imbalance,
-            )
-        )
+        found.append(traffic.with_own(step.own_read))
     return found
 
 
