@@ -78,7 +78,7 @@ def _expand(kernel: GpuKernel) -> None:
                 written.attributes[name] = attribute
         block = written.body.blocks.append(*types, arg_locs=[argument.location for argument in kernel.arguments])
         with ir.InsertionPoint(block), here():
-            _expand_block(Expansion(kernel, written, list(block.arguments)), kernel.block)
+            _expand_block(Expansion(kernel, written, list(block.arguments), _expand_block), kernel.block)
 
 
 def _expand_block(expansion: Expansion, block: ir.Block) -> None:

@@ -1,0 +1,44 @@
+"""mbarriers for one thread: where they are, and the instruction for each statement."""
+
+from tinyc.codegen.words import Word, as_i32, equals, is_below
+from tinyc.dialects.gpu.dialect import mbarrier_stages
+from tinyc.dialects.gpu.expand.alloc_smem import dynamic_address
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.swizzled_buffer import Mbarriers
+from tinyc.dialects.gpu.statements import MbarrierArriveOp, MbarrierExpectTxOp, MbarrierInitOp, MbarrierWaitOp
+from tinyc.dialects.gpu.statements.instruction import emit
+
+
+def expand_mbarrier_init(expansion: Expansion, op: MbarrierInitOp) -> None:
+    """Emit the start of each barrier, by thread 0."""
+    barriers = Mbarriers(dynamic_address(expansion, op.barriers))
+    expansion.barriers[op.barriers] = barriers
+    with expansion.elements.where(equals(expansion.workers.thread, 0)):
+        for stage in range(mbarrier_stages(op.barriers.type)):
+            emit("mbarrier.init", as_i32(barriers.address(stage)), as_i32(op.arrivals.value))
+        emit("fence.mbarrier_init")
+
+
+def expand_mbarrier_expect_tx(expansion: Expansion, op: MbarrierExpectTxOp) -> None:
+    """Emit the arrival with what it expects."""
+    emit("mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.attributes["bytes"].value))
+
+
+def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
+    """Emit the arrival by a lane of each warp; of a cluster's CTAs each is another lane's."""
+    workers, ctas = expansion.workers, op.ctas.value
+    barrier = _barrier(expansion, op)
+    with expansion.elements.where(is_below(workers.lane, ctas)):
+        if ctas == 1:
+            emit("mbarrier.arrive", as_i32(barrier))
+        else:
+            emit("mbarrier.arrive.remote", as_i32(barrier), workers.lane.value)
+
+
+def expand_mbarrier_wait(expansion: Expansion, op: MbarrierWaitOp) -> None:
+    """Emit the wait."""
+    emit("mbarrier.wait", as_i32(_barrier(expansion, op)), expansion.values[op.parity])
+
+
+def _barrier(expansion: Expansion, op: MbarrierArriveOp | MbarrierExpectTxOp | MbarrierWaitOp) -> Word:
+    return expansion.barriers[op.barriers].address(Word.of(expansion.values[op.stage]))

@@ -1,0 +1,22 @@
+"""Scheme `mma`, region → statements: the one template of kernels that multiply on tensor cores.
+
+A kernel is five slots, in this order, around a loop along k over a circular buffer of tiles:
+
+    load        what brings a tile of an operand to shared memory         `Loads`
+    stage       how loads and products tell each other about the stages   `Rings` (waits for copies, or mbarriers)
+    multiply    the product of the tiles of a stage                       `Multiply`
+    epilogue    what the region makes of the accumulators                 `Results`
+    store       how that gets to the outputs                              `Results`
+
+Branches are by architecture (products of warps or of warpgroups) and by tails alone: shapes of the contraction only
+decide what the bodies and the matrices of the statements are.
+"""
+
+from tinyc.dialects.region.to_gpu.function import Origin
+from tinyc.schemes.mma.frame import Parts
+from tinyc.schemes.mma.warps import build_of_warps
+
+def build_product(origin: Origin) -> None:
+    """Write the function of a kernel."""
+    parts = Parts.of(origin)
+    build_of_warps(parts)
