@@ -17,8 +17,8 @@ from dataclasses import dataclass
 class Instruction:
     """One instruction, or the few that belong together.
 
-    `ptx` has `{0}`, `{1}`, … for what is `updated`, then the `results`, then the `operands`; each is a type's name, i16,
-    i32, i64 or f32. A `pure` one depends on nothing but its operands, and may go where nothing uses its results.
+    `ptx` has `{0}`, `{1}`, … for what is `updated`, or the `results`, then the `operands`; each is a type's name, i32, i64
+    or f32. A `pure` one depends on nothing but its operands, and may go where nothing uses its results.
     """
 
     name: str
@@ -29,14 +29,9 @@ class Instruction:
     pure: bool = False
 
     @property
-    def taken(self) -> tuple[str, ...]:
-        """The types of what it takes: what is updated, then the operands."""
-        return (*self.updated, *self.operands)
-
-    @property
     def given(self) -> tuple[str, ...]:
-        """The types of what it gives: what was updated, then the results."""
-        return (*self.updated, *self.results)
+        """The types of what it gives: what was updated, or the results."""
+        return self.updated or self.results
 
     def text(self, write: Callable[[int], str]) -> str:
         """The PTX with `write(number)` for each of its places."""
@@ -57,7 +52,7 @@ class Instruction:
 
 
 _PLACE = re.compile(r"\{(\d+)\}")
-_REGISTERS = {"i16": "h", "i32": "r", "i64": "l", "f32": "f"}
+_REGISTERS = {"i32": "r", "i64": "l", "f32": "f"}
 
 
 @functools.cache
@@ -95,12 +90,12 @@ def _plain(ptx: str, *operands: str, results: tuple[str, ...] = (), pure: bool =
 def _tma_load(name: str, rank: str, multicast: str | None) -> Instruction:
     axes = int(rank)
     space = ".multicast::cluster" if multicast else ""
-    mask = f", {{{axes + 3}}}" if multicast else ""
+    mask, start, end = (", mask", f"{{.reg .b16 mask; cvt.u16.u32 mask, {{{axes + 3}}}; ", "}") if multicast else ("",) * 3
     ptx = (
-        f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{space} "
-        f"[{{0}}], [{{1}}, {{{_list(3, axes)}}}], [{{2}}]{mask};"
+        f"{start}cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{space} "
+        f"[{{0}}], [{{1}}, {{{_list(3, axes)}}}], [{{2}}]{mask};{end}"
     )
-    operands = ("i32", "i64", "i32", *("i32",) * axes, *(("i16",) if multicast else ()))
+    operands = ("i32", "i64", "i32", *("i32",) * axes, *(("i32",) if multicast else ()))
     return Instruction(name, ptx, operands=operands)
 
 
@@ -178,16 +173,25 @@ _ARRIVE_REMOTE = (
 _ELECT = "{.reg .pred p; elect.sync _|p, -1; selp.b32 {0}, 1, 0, p;}"
 
 def _shared_access(name: str, bits: str) -> Instruction:
-    """A load or a store of the words of an access: 8 and 16 bits are in an i16, more in i32."""
-    kinds = ("i16",) if bits in ("8", "16") else ("i32",) * (int(bits) // 32)
-    vector = f".v{len(kinds)}" if len(kinds) > 1 else ""
-    width = min(int(bits), 32)
-    if name.startswith("ld"):
-        listed = f"{{{_list(0, len(kinds))}}}" if vector else "{0}"
-        return Instruction(name, f"ld.shared{vector}.b{width} {listed}, [{{{len(kinds)}}}];", results=kinds, operands=("i32",))
-    listed = f"{{{_list(1, len(kinds))}}}" if vector else "{1}"
-    space, address = ("shared", "i32") if ".shared" in name else ("global", "i64")
-    return Instruction(name, f"st.{space}{vector}.b{width} [{{0}}], {listed};", operands=(address, *kinds))
+    """A load or a store of the words of an access; what is narrower than a word is in the low bits of one."""
+    count, width = max(1, int(bits) // 32), min(int(bits), 32)
+    vector = f".v{count}" if count > 1 else ""
+    is_load, space = name.startswith("ld"), "shared" if ".shared" in name else "global"
+    address = "i32" if space == "shared" else "i64"
+    first = 0 if is_load else 1
+    listed = f"{{{_list(first, count)}}}" if vector else f"{{{first}}}"
+    place = f"[{{{count}}}]" if is_load else "[{0}]"
+    if width < 32:
+        moved = f"ld.{space}.b{width} part, {place}; cvt.u32.u{width} {{0}}, part;" if is_load else (
+            f"cvt.u{width}.u32 part, {{1}}; st.{space}.b{width} {place}, part;"
+        )
+        ptx = f"{{.reg .b16 part; {moved}}}"
+    else:
+        ptx = f"ld.{space}{vector}.b32 {listed}, {place};" if is_load else f"st.{space}{vector}.b32 {place}, {listed};"
+    words = ("i32",) * count
+    return Instruction(name, ptx, results=words, operands=(address,)) if is_load else (
+        Instruction(name, ptx, operands=(address, *words))
+    )
 
 
 _FAMILIES: list[tuple[str, Callable[..., Instruction]]] = [

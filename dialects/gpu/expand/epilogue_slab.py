@@ -4,6 +4,7 @@ Where a tile reaches beyond the tensor, the pairs there are computed at its last
 exists, and what comes out is not written by the statements behind. So nothing branches.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,15 +34,10 @@ def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
     pieces = list(layout.pieces())
     chosen = [column for column in layout.piece_columns if first <= column < first + width]
     pairs = Pairs.of(expansion, op, layout)
-    for column in chosen:
-        rows: dict[int, list[list[ir.Value]]] = {}
-        for row in layout.piece_rows:
-            number = pieces.index((row, column))
-            rows[row] = pairs.finish(row, column, expansion.accumulators[op.accumulator][4 * number : 4 * number + 4])
-        for each, held in enumerate(op.tiles):
-            buffer, element = expansion.swizzled[held], tensor_type(op.finished[each].type).element
-            for row, values in rows.items():
-                _store(expansion, op, layout, buffer, element, (row, column - first), values[each])
+    for column, row in itertools.product(chosen, layout.piece_rows):
+        number = pieces.index((row, column))
+        values = pairs.finish(row, column, expansion.accumulators[op.accumulator][4 * number : 4 * number + 4])
+        _store(expansion, op, layout, (row, column - first), values)
 
 
 @dataclass(frozen=True)
@@ -63,11 +59,11 @@ class Pairs:
         place = TilePlace.of(op, tensor_type(op.accumulated.type), start)
         return cls(expansion, op, place, row + workers.lane // 4, column + workers.lane % 4 * 2)
 
-    def finish(self, row: int, column: int, sums: Sequence[ir.Value]) -> list[list[ir.Value]]:
-        """Emit what becomes of a piece's four accumulators: for each output the pair of a row, then that 8 below."""
+    def finish(self, row: int, column: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit what becomes of a piece's four accumulators: the pair of a row, then that 8 below."""
         elements, op = self.expansion.elements, self.op
         counter, is_even = self._pair(column)
-        finished: list[list[ir.Value]] = [[] for _ in op.finished]
+        finished: list[ir.Value] = []
         for half in range(2):
             at = self._row(row + 8 * half)
             with elements.run(counter, 2):
@@ -77,20 +73,16 @@ class Pairs:
                                          tensor_type(op.accumulated.type).element)
                     index = self.place.index(elements, at, place)
                     elements.reduced[op.accumulated] = lambda _, value=value: value
-                    for number, each in enumerate(self._results(index)):
-                        finished[number].append(each)
+                    finished.append(self._result(index))
         return finished
 
-    def _results(self, index: tuple[ir.Value, ...]) -> list[ir.Value]:
+    def _result(self, index: tuple[ir.Value, ...]) -> ir.Value:
         elements, op = self.expansion.elements, self.op
-        shape, places = tensor_type(op.accumulated.type).shape, op.places
+        shape, places, (output,) = tensor_type(op.accumulated.type).shape, op.places, op.yields
         assert not isinstance(places, str)  # the statement's rule
-        found: list[ir.Value] = []
-        for value in op.finished:
-            moved = places[value] != axes.identity(shape)
-            at = tuple(elements.position(row, index, shape) for row in places[value]) if moved else index
-            found.append(elements.at(value, at))
-        return found
+        place = places[output.value]
+        moved = place != axes.identity(shape)
+        return elements.at(output.value, tuple(elements.position(row, index, shape) for row in place) if moved else index)
 
     def _row(self, row: int) -> ir.Value:
         """The row in the tensor, or its last one."""
@@ -124,24 +116,16 @@ class Pairs:
 
 
 def _store(
-    expansion: Expansion,
-    op: EpilogueSlabOp,
-    layout: FragmentLayout,
-    buffer: SwizzledBuffer,
-    element: ElementType,
-    piece: tuple[int, int],
-    values: Sequence[ir.Value],
+    expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout, piece: tuple[int, int], values: Sequence[ir.Value]
 ) -> None:
     """Emit the stores of a piece's two pairs."""
-    workers, stage = expansion.workers, stage_of(expansion, op.stage)
+    buffer, workers, stage = expansion.swizzled[op.tiles], expansion.workers, stage_of(expansion, op.stage)
+    element = buffer.staged.tile.element
     row, column = workers.start(layout)
-    units_beside = layout.columns // layout.unit_columns
-    if units_beside > 1:  # the slabs of units lie beside each other
+    if layout.columns > layout.unit_columns:  # the slabs of units lie beside each other
         column = column // layout.unit_columns * op.slab[1]
     row, column = row + piece[0], column + piece[1]
     for half in range(2):
-        pair = values[2 * half : 2 * half + 2]
+        words = packed(element, values[2 * half : 2 * half + 2])
         at = buffer.address(stage, row + workers.lane // 4 + 8 * half, column + workers.lane % 4 * 2)
-        words = packed(element, pair)
-        bits = 2 * element.size_bytes * 8
-        emit(f"st.shared.{bits}", as_i32(at), *words)
+        emit(f"st.shared.{16 * element.size_bytes}", as_i32(at), *words)

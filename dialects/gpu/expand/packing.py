@@ -11,7 +11,7 @@ _WORD_BITS = 32
 
 
 def packed(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Value]:
-    """Emit register values as words of 32 bits, or one of 8 or 16 where they are no more.
+    """Emit register values as words of 32 bits; where they are fewer bits, in the low ones of a word.
 
     Two f32 that are to be rounded to 16 bits are rounded and joined by one instruction.
     """
@@ -36,8 +36,10 @@ def _joined(bits: list[ir.Value]) -> list[ir.Value]:
     kind = ir.IntegerType(bits[0].type)
     if kind.width > _WORD_BITS:
         raise AssertionError("no operand or result of a matrix product is wider than a word")
-    if kind.width == _WORD_BITS or len(bits) == 1:
+    if kind.width == _WORD_BITS:
         return bits
+    if len(bits) == 1:
+        return [arith.extui(ir.IntegerType.get_signless(_WORD_BITS), bits[0])]
     wide = ir.IntegerType.get_signless(2 * kind.width)
     pairs = [(arith.extui(wide, low), arith.extui(wide, high)) for low, high in zip(bits[::2], bits[1::2], strict=True)]
     return _joined([arith.ori(low, arith.shli(high, arith.constant(wide, kind.width))) for low, high in pairs])

@@ -2,10 +2,9 @@
 
 from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.statements import TmaLoadOp, TmaStoreOp
+from tinyc.dialects.gpu.statements import MapAddressOp, TmaLoadOp, TmaStoreOp
 from tinyc.dialects.gpu.statements.instruction import emit
 from tinyc.mlir import ir
-from tinyc.mlir.constants import number
 
 
 def expand_tma_load(expansion: Expansion, op: TmaLoadOp) -> None:
@@ -21,12 +20,12 @@ def expand_tma_load(expansion: Expansion, op: TmaLoadOp) -> None:
         rank = Word(emit("cluster.rank")[0])
         target = target + rank * (lines * layout.line_bytes)
         place = [place[0], place[1] + rank * lines, *place[2:]]
-        shared = [number(2**ctas - 1, ir.IntegerType.get_signless(16))]
+        shared = [as_i32(2**ctas - 1)]
     name = f"tma.load.{len(place)}d{'.multicast' if ctas > 1 else ''}"
     for slab in range(layout.slabs):
         at = [place[0] + slab * layout.line_elements, *place[1:]]
         to = as_i32(target + slab * layout.slab_bytes)
-        emit(name, to, expansion.values[op.map], barrier, *map(as_i32, at), *shared)
+        emit(name, to, _map(expansion, op), barrier, *map(as_i32, at), *shared)
 
 
 def expand_tma_store(expansion: Expansion, op: TmaStoreOp) -> None:
@@ -39,10 +38,14 @@ def expand_tma_store(expansion: Expansion, op: TmaStoreOp) -> None:
         emit(
             f"tma.store.{len(place)}d",
             as_i32(source + slab * layout.slab_bytes),
-            expansion.values[op.map],
+            _map(expansion, op),
             *map(as_i32, at),
         )
 
 
 def _place(expansion: Expansion, op: TmaLoadOp | TmaStoreOp) -> list[AnyWord]:
     return [Word.of(expansion.values[each]) for each in op.place]
+
+
+def _map(expansion: Expansion, op: TmaLoadOp | TmaStoreOp) -> ir.Value:
+    return MapAddressOp(ir.IntegerType.get_signless(64), expansion.values[op.map]).place

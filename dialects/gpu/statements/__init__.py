@@ -25,7 +25,8 @@ The two lists below are all that names them. In reading order, which is that of 
     report_index         of the scalar level: the note of an index out of range
     load_vector          of the scalar level: neighbouring elements in one access
     store_vector         the same the other way
-    address, instruction of the scalar level: where an element is, and PTX instructions by name
+    address, map_address of the scalar level: where an element is, and a tensor map
+    instruction          of the scalar level: PTX instructions by name
     rules                what several of them require
 """
 
@@ -48,6 +49,7 @@ from tinyc.dialects.gpu.statements.load_tile import LoadTileOp
 from tinyc.dialects.gpu.statements.load_tile import YieldOp as YieldOp
 from tinyc.dialects.gpu.statements.load_vector import LoadVectorOp
 from tinyc.dialects.gpu.statements.map import MapOp
+from tinyc.dialects.gpu.statements.map_address import MapAddressOp
 from tinyc.dialects.gpu.statements.map_runs import MapRunsOp
 from tinyc.dialects.gpu.statements.mbarrier import (
     MbarrierArriveOp,
@@ -112,6 +114,7 @@ SCALAR_OPS: tuple[type[TgpuOp], ...] = (
     LoadVectorOp,
     StoreVectorOp,
     AddressOp,
+    MapAddressOp,
     InstructionOp,
 )
 #: The ops of the scalar level that read memory, and write none.

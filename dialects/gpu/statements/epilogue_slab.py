@@ -1,18 +1,17 @@
-"""`tgpu.epilogue_slab`: finish some columns of an accumulator tile, into tiles in shared memory."""
+"""`tgpu.epilogue_slab`: finish some columns of an accumulator tile, into a tile in shared memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tinyc.analysis.result_places import result_places
-from tinyc.dialects.gpu.dialect import TgpuOp, accumulator_tile, ready_layout, staged_tile
-from tinyc.dialects.gpu.statements.load_tile import YieldOp
+from tinyc.dialects.gpu.dialect import OutputOp, accumulator_tile, ready_layout, staged_tile
 from tinyc.dialects.gpu.statements.rules import (
     require_body,
     require_guarded,
     require_indices,
-    require_region_ops,
     require_sides,
     require_unordered,
+    require_yields,
 )
 from tinyc.expr.axes import Index
 from tinyc.mlir import ext, ir
@@ -20,19 +19,20 @@ from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
 
 
-class EpilogueSlabOp(TgpuOp, name="epilogue_slab"):
-    """Finish the accumulators of `slab` (first column, columns, for each unit of the layout) into a stage of tiles.
+class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
+    """Finish the accumulators of `slab` (first column, columns, for each unit of the layout) into the tile of a stage.
 
-    The body is that of a `tgpu.epilogue`, but ends in a `tgpu.yield` for each output: its elements go to the tile in
-    shared memory of the same number, at the rows and columns of the accumulators, those of the slab beside each other.
+    The body is that of a `tgpu.epilogue` with one output. But its elements go to the tile in shared memory, at the rows
+    and columns of the accumulators, those of the slab beside each other; a statement behind it writes them to the
+    buffer.
     """
 
     accumulator: ext.Operand[Any]
     batch: ext.Operand[Any]
     row: ext.Operand[Any]
     column: ext.Operand[Any]
+    tiles: ext.Operand[Any]
     stage: ext.Operand[Any]
-    tiles: Sequence[ext.Operand[Any]]
     rows: Any
     columns: Any
     batches: Any
@@ -44,11 +44,6 @@ class EpilogueSlabOp(TgpuOp, name="epilogue_slab"):
     def accumulated(self) -> ir.BlockArgument:
         """The accumulated tensor, which its body goes on from."""
         return self.body_block.arguments[0]
-
-    @property
-    def finished(self) -> list[ir.Value]:
-        """The values of the outputs."""
-        return [op.value for op in self.inner if isinstance(op, YieldOp)]
 
     @property
     def places(self) -> Mapping[ir.Value, Index] | str:
@@ -66,18 +61,16 @@ class EpilogueSlabOp(TgpuOp, name="epilogue_slab"):
         value = tensor_type(self.accumulated.type)
         if tile.element != value.element.accumulator:
             raise Malformed(f"makes {value.element} of an accumulator in {tile.element}; accumulate in {value.element.accumulator}")
-        yields = [op for op in ops if isinstance(op, YieldOp)]
-        require_region_ops(ops[: len(ops) - len(yields)])
+        yields = require_yields(ops)
         require_unordered(ops)
         if len(require_sides(self, value.rank)) != value.rank:
             raise Malformed(f"has not all {value.rank} axes of the accumulated tensor in rows, columns and batches")
         require_guarded(self)
-        if len(yields) != len(self.tiles) or not yields:
-            raise Malformed(f"yields {len(yields)} values to {len(self.tiles)} tiles; give each output a tile")
+        if len(yields) != 1:
+            raise Malformed(f"has {len(yields)} outputs; give each a statement and a tile of its own")
         if isinstance(self.places, str):
-            raise Malformed(f"has no one place in its results for an element of {value}: {self.places}")
-        units_beside = layout.columns // layout.unit_columns
-        for each, held in zip(yields, self.tiles, strict=True):
-            wanted, staged = tensor_type(each.value.type).element, staged_tile(held.type).tile
-            if staged.element != wanted or staged.shape != (layout.rows, width * units_beside):
-                raise Malformed(f"writes {layout.rows}x{width * units_beside} {wanted} to {held.type}")
+            raise Malformed(f"has no one place in its result for an element of {value}: {self.places}")
+        wanted, staged = tensor_type(yields[0].value.type).element, staged_tile(self.tiles.type).tile
+        shape = layout.rows, width * (layout.columns // layout.unit_columns)
+        if staged.element != wanted or staged.shape != shape:
+            raise Malformed(f"writes {shape[0]}x{shape[1]} {wanted} to {self.tiles.type}; give the tile this type")

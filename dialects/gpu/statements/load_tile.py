@@ -46,33 +46,27 @@ class LoadTileOp(TgpuOp, name="load_tile"):
 
     def check(self) -> None:
         """Tile and value have one element type; the body is a region's and ends in the value."""
-        require_load(self)
-
-
-def require_load(op: TgpuOp) -> None:
-    """Check a statement that fills the tile of a stage with what its body computes."""
-    tile = staged_tile(op.operands[0].type).tile
-    require_indices(op, "stage", "batch", "row", "column")
-    ops = require_body(op)
-    if not ops or not isinstance(ops[-1], YieldOp):
-        raise Malformed("must end in a 'tgpu.yield'")
-    require_region_ops(ops[:-1])
-    require_unordered(ops)
-    value = tensor_type(ops[-1].operands[0].type)
-    if value.element != tile.element:
-        raise Malformed(f"loads {value.element} into a tile of {tile.element}; give both one element type")
-    require_sides(op, value.rank)
-    require_guarded(op)
+        tile = staged_tile(self.tiles.type).tile
+        require_indices(self, "stage", "batch", "row", "column")
+        ops = require_body(self)
+        if not ops or not isinstance(ops[-1], YieldOp):
+            raise Malformed("must end in a 'tgpu.yield'")
+        require_region_ops(ops[:-1])
+        require_unordered(ops)
+        value = tensor_type(ops[-1].operands[0].type)
+        if value.element != tile.element:
+            raise Malformed(f"loads {value.element} into a tile of {tile.element}; give both one element type")
+        require_sides(self, value.rank)
+        require_guarded(self)
 
 
 class YieldOp(TgpuOp, name="yield"):
-    """A value that the body of a statement computes for a tile in shared memory."""
+    """The value that the body of a `tgpu.load_tile` computes."""
 
     value: ext.Operand[Any]
 
     def check(self) -> None:
-        """It stands in a statement's body."""
+        """It stands where a tile is loaded."""
         tensor_type(self.value.type)
-        parent = self.parent and self.parent.opview
-        if not isinstance(parent, TgpuOp) or not parent.regions:
-            raise Malformed("ends the body of a statement that fills a tile, and stands nowhere else")
+        if not isinstance(self.parent and self.parent.opview, LoadTileOp):
+            raise Malformed("ends the body of a 'tgpu.load_tile' and stands nowhere else")

@@ -138,23 +138,20 @@ class Writer:
 
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def epilogue(self, accumulators: ir.Value, corner: TileCorner, tiles: list[ir.Value], slab: tuple[int, int]) -> None:
-        """Emit what the region does after the reduction, for a slab of columns."""
+    def epilogue(
+        self, number: int, accumulators: ir.Value, corner: TileCorner, tiles: ir.Value, slab: tuple[int, int]
+    ) -> None:
+        """Emit what the region makes of a slab of columns for output `number`, into a tile in shared memory."""
         parts, kernel = self.parts, self.parts.origin.kernel
         reduced: ir.Value = parts.contraction.reduce.results[0]
-        values = [each.value for each in kernel.yields]
-        ops = needed_for(kernel, values, given=[reduced])
+        output = kernel.yields[number]
+        ops = [*needed_for(kernel, [output.value], given=[reduced]), output]
         sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.contraction.result_sides]
         guarded = parts.guarded(rows="m", columns="n")
-        statement = tgpu.EpilogueSlabOp(
-            accumulators, corner.batch, corner.m, corner.n, self.zero, tiles, *sides, guarded,
-            ir.DenseI64ArrayAttr.get(slab),
-        )  # fmt: skip
+        place = (accumulators, corner.batch, corner.m, corner.n, tiles, self.zero)
+        statement = tgpu.EpilogueSlabOp(*place, *sides, guarded, ir.DenseI64ArrayAttr.get(slab))
         block = statement.body.blocks.append(reduced.type, arg_locs=[reduced.location])
-        local = copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
-        with ir.InsertionPoint(block):
-            for value in values:
-                YieldOp(local[value])
+        copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
         close_body(statement)
 
     def store(self, number: int, tiles: ir.Value, corner: TileCorner, column: int) -> None:

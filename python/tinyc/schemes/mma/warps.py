@@ -157,7 +157,8 @@ class _Kernel:
             op = tgpu.AllocSmemOp(smem_type(GpuTile(element, bm, bn), 1, "row", swizzle), loc=here("C"))
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
             tiles.append(op.tiles)
-        writer.epilogue(sums, corner, tiles, (0, layout.unit_columns))
+        for number, held in enumerate(tiles):
+            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns))
         gpu.barrier()
         for number, held in enumerate(tiles):
             writer.store(number, held, corner, 0)
