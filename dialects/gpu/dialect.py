@@ -42,6 +42,10 @@ class AccType(Tgpu.Type, name="acc"):
     tile: Any
 
 
+class TensorMapType(Tgpu.Type, name="tensor_map"):
+    """`!tgpu.tensor_map`: an argument by which TMA copies boxes of a buffer."""
+
+
 @dataclass(frozen=True)
 class GpuTile:
     """The contents of a tile: rows and columns of one element type."""
