@@ -11,11 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
+from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.types import TensorType
 
 MemorySpace: TypeAlias = Literal["host", "device"]
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor map that a function takes: of its buffer number `buffer`, seen as `tiling` says."""
+
+    buffer: int
+    tiling: Tiling
 
 
 @dataclass(frozen=True)
@@ -23,9 +33,11 @@ class LaunchContract:
     """How one function is launched.
 
     Its parameters are the addresses of buffers that hold `tensors` (inputs, then outputs), of a status slot where it
-    `is_checked`, and the values of `symbols`. On a GPU it is launched as `grid` CTAs of `cta_shape` threads, along x, y
-    and z; on the host `grid[0]` is the trip count of its parallel outer loop. Where it `updates`, it adds to what the
-    launch before it has written to its outputs. At `sizes` it is an alternative of the kernel that a launch names.
+    `is_checked`, the values of `symbols`, and `tensor_maps`. On a GPU it is launched as `grid` CTAs of `cta_shape`
+    threads, along x, y and z, with `dynamic_shared_bytes` of shared memory a CTA; `cluster` of the CTAs are a cluster.
+    On the host `grid[0]` is the trip count of its parallel outer loop. Where it `updates`, it adds to what the launch
+    before it has written to its outputs. At `sizes`, and where its `guards` hold, it is an alternative of the kernel
+    that a launch names.
     """
 
     symbol: str
@@ -37,6 +49,10 @@ class LaunchContract:
     symbols: tuple[str, ...]
     updates: bool = False
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    guards: tuple[Assumption, ...] = ()
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    dynamic_shared_bytes: int = 0
+    tensor_maps: tuple[TensorMap, ...] = ()
 
 
 @dataclass(frozen=True)

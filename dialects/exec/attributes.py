@@ -3,7 +3,9 @@
 In: the attributes of an op of the layer. Out: frozen data without MLIR. An extent is an `i64` or canonical text:
 `offset = "8*M"`. The parameters of a launch are `#exec.ptr<"temp_0", tensor<…>>` (the buffer's address; the kernel sees
 it as a dense array of that tensor's shape), `#exec.status<0>` (the slot of the status buffer in which the kernel
-reports an index that is out of range) and `#exec.extent<"M">`.
+reports an index that is out of range), `#exec.extent<"M">`, and a map of a buffer that is passed too, innermost
+dimension first: `#exec.tensor_map<"temp_0", f16, dims = …, strides = …, box = …, swizzle = …>`, written without the
+names.
 """
 
 from collections.abc import Mapping
@@ -16,8 +18,10 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import ext, ir
 from tinyc.mlir.locations import where
-from tinyc.runtime.program import Alternative, ExtentValue, Grid, Parameter, Pointer, Status
+from tinyc.runtime.program import Alternative, ExtentValue, Grid, Parameter, Pointer, Status, TensorMapParameter
+from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import BY_NAME
 from tinyc.vocabulary.types import TensorType
 
 #: AttributeMap that may be left out: the node that an op is for, the extents of the axes that an input indexes, and the
@@ -49,6 +53,20 @@ class ExtentAttr(Exec.Attribute, name="extent"):
     """Parameter: the value of an extent."""
 
     value: Any
+
+
+class TensorMapAttr(Exec.Attribute, name="tensor_map"):
+    """Parameter: a tensor map: `#exec.tensor_map<"input_0", f16, ["K", "M"], ["2*K"], [64, 128], 128 : i64>`.
+
+    Of a buffer of elements f16 the dims, and in bytes the strides of all but the first; the box; the swizzle in bytes.
+    """
+
+    buffer: ir.StringAttr
+    element: ir.TypeAttr
+    dims: ir.ArrayAttr
+    strides: ir.ArrayAttr
+    box: ir.ArrayAttr
+    swizzle: ir.IntegerAttr
 
 
 # What each reader raises is a TinycError: `InvalidAttribute`, or `InvalidExtent` of an extent.
@@ -201,10 +219,33 @@ def _parameter(attribute: ir.Attribute) -> Parameter:
             return Status(slot.value)
     elif isinstance(attribute, ExtentAttr):
         return ExtentValue(_extent("parameters", attribute.params[0].maybe_downcast()))
+    elif isinstance(attribute, TensorMapAttr):
+        return _tensor_map(attribute)
     raise TinycError(
         "InvalidAttribute",
-        f'parameter {attribute} is not one of #exec.ptr<"buffer", tensor<…>>, #exec.status<slot>, #exec.extent<…>',
+        f'parameter {attribute} is not one of #exec.ptr<"buffer", tensor<…>>, #exec.status<slot>, #exec.extent<…>, '
+        "#exec.tensor_map<…>",
     )
+
+
+def _tensor_map(attribute: TensorMapAttr) -> TensorMapParameter:
+    names = ("buffer", "element", "dims", "strides", "box", "swizzle")
+    given = {name: each.maybe_downcast() for name, each in zip(names, attribute.params, strict=True)}
+    element = BY_NAME.get(str(given["element"]))
+    if element is None:
+        known = ", ".join(BY_NAME)
+        raise TinycError("InvalidAttribute", f"{attribute} is of {given['element']}; it must be one of {known}")
+    dims, strides, box = (
+        tuple(_extent(name, each) for each in _array(given, name)) for name in ("dims", "strides", "box")
+    )
+    sides, swizzle = tuple(side for side in box if isinstance(side, int)), _extent("swizzle", given["swizzle"])
+    if len(sides) != len(box) or not isinstance(swizzle, int):
+        raise TinycError("InvalidAttribute", f"{attribute} has a box or a swizzle that depends on sizes; write numbers")
+    tiling = Tiling(dims, strides, sides, swizzle)
+    fault = tiling.fault(element.size_bytes)
+    if fault is not None:
+        raise TinycError("InvalidAttribute", f"{attribute} {fault}")
+    return TensorMapParameter(nonempty_text_of(given, "buffer"), element, tiling)
 
 
 def _array(attributes: AttributeMap, name: str) -> list[ir.Attribute]:

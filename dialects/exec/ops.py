@@ -119,10 +119,10 @@ class KernelOp(Exec.Operation, name="kernel"):
     grid                    on a GPU the CTAs along x, y and z, where a 0 is no launch; on the CPU `grid[0]` is the trip
                             count of the parallel outer loop, and all other sizes are 1
     block                   the threads of a CTA along x, y and z
-    cluster                 the CTAs of a cluster; always 1
+    cluster                 the CTAs of a cluster along x, y and z, which divide the grid; on the CPU 1
     dynamic_shared_bytes    shared memory of a CTA that is sized at the launch
     parameters              in the order of the kernel's function: the addresses of its buffers, inputs first; a status
-                            slot where indices come from data; the extents that it needs
+                            slot where indices come from data; the extents that it needs; tensor maps of its buffers
     exec.node               the user's node that it computes; may be left out
     prepare                 that it runs once, when the weights are set, and writes `prepared` buffers; may be left out
     reads, writes           the names of its buffers; one that it reads and writes it updates in place, after an earlier

@@ -17,7 +17,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
 from tinyc.mlir.verifying import Violation, report_violations
-from tinyc.runtime.program import Buffer, KernelLaunch, Pointer, Program
+from tinyc.runtime.program import Buffer, KernelLaunch, Pointer, Program, TensorMapParameter
 
 
 def verify(module: ir.Module) -> bool:
@@ -79,9 +79,10 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
     buffers = {buffer.name: buffer for buffer in program.buffers}
     slots = [kernel.status.slot for kernel in program.kernels if kernel.status]
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
-        for pointer in (pointer for each in kernel.launches for pointer in each.pointers):
-            message = _pointer_error(pointer, buffers)
-            if message:
+        for each in kernel.launches:
+            errors = [_pointer_error(pointer, buffers) for pointer in each.pointers]
+            errors += [_tensor_map_error(tensor_map, each) for tensor_map in each.tensor_maps]
+            for message in filter(None, errors):
                 yield at.location, message
         yield from _alternative_violations(kernel, at)
         named = {pointer.buffer for pointer in kernel.pointers}
@@ -116,6 +117,17 @@ def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | Non
     return None
 
 
+def _tensor_map_error(tensor_map: TensorMapParameter, kernel: KernelLaunch) -> str | None:
+    elements = {pointer.buffer: pointer.element for pointer in kernel.pointers}
+    name = tensor_map.buffer
+    if name not in elements:
+        return f"parameter: @{kernel.symbol} has a tensor map of '{name}', and no pointer to it; pass one, too"
+    if tensor_map.element != elements[name]:
+        held = f"a tensor map of '{name}' is of {tensor_map.element}, and the buffer holds {elements[name]}"
+        return f"parameter: {held}; write {elements[name]}"
+    return None
+
+
 def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that every symbol of an extent is listed."""
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
@@ -123,6 +135,7 @@ def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
         for each in kernel.launches:
             shapes = [extent for pointer in each.pointers for extent in pointer.shape]
+            shapes += [extent for tensor_map in each.tensor_maps for extent in tensor_map.tiling.extents]
             sizes = (*each.grid, *each.block, *each.cluster, each.dynamic_shared_bytes)
             yield from _unlisted(program, at.location, (*sizes, *each.extents, *shapes))
         guards = [side for each in kernel.alternatives for guard in each.guards for side in (guard.lhs, guard.rhs)]

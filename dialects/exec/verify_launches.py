@@ -20,6 +20,9 @@ _CTA_LIMITS = (
     min(target.threads_per_cta_z for target in TARGETS),
 )
 _CTA_THREADS = min(target.threads_per_cta for target in TARGETS)
+#: What some target takes: CTAs of a cluster, and bytes of shared memory of a CTA. The kernel says which target it is for.
+_CLUSTER_CTAS = max(target.ctas_per_cluster for target in TARGETS)
+_SHARED_BYTES = max(target.shared_bytes_per_cta_optin for target in TARGETS)
 
 
 def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[str, str]) -> Iterator[Violation]:
@@ -37,7 +40,9 @@ def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[s
             space = memory_spaces[kernel.symbol]
             where = f"works on {space} memory, and its buffers are in {spaces[0]} memory"
             yield at.location, f"@{kernel.symbol} {where}; give them memory_space '{space}'"
-        elif memory_spaces[kernel.symbol] == "device" and (message := _cta_error(kernel)):
+        elif memory_spaces[kernel.symbol] == "host" and kernel.tensor_maps:
+            yield at.location, f"@{kernel.symbol} works on host memory, and takes tensor maps, which are a GPU's"
+        elif memory_spaces[kernel.symbol] == "device" and (message := _cta_error(kernel) or _cluster_error(kernel)):
             yield at.location, message
 
 
@@ -64,9 +69,23 @@ def _cta_error(kernel: KernelLaunch) -> str | None:
         threads *= size
     if threads > _CTA_THREADS:
         return f"@{kernel.symbol} has a CTA of {threads} threads; it must be at most {_CTA_THREADS}"
-    if kernel.cluster != (1, 1, 1):
-        size = " x ".join(map(str, kernel.cluster))
-        return f"@{kernel.symbol} has clusters of {size} CTAs, and kernels are launched without; write 1 x 1 x 1"
+    return None
+
+
+def _cluster_error(kernel: KernelLaunch) -> str | None:
+    shown, ctas = " x ".join(map(str, kernel.cluster)), 1
+    for size, count in zip(kernel.cluster, kernel.grid, strict=True):
+        if not isinstance(size, int) or size < 1:
+            return f"@{kernel.symbol} has clusters of {shown} CTAs; each size must be a number, at least 1"
+        if isinstance(count, int) and count % size:
+            grid = " x ".join(map(str, kernel.grid))
+            return f"@{kernel.symbol} has a grid of {grid} CTAs, which clusters of {shown} do not divide"
+        ctas *= size
+    if ctas > _CLUSTER_CTAS:
+        return f"@{kernel.symbol} has clusters of {shown} CTAs; they may have {_CLUSTER_CTAS}"
+    size_bytes = kernel.dynamic_shared_bytes
+    if isinstance(size_bytes, int) and not 0 <= size_bytes <= _SHARED_BYTES:
+        return f"@{kernel.symbol} has {size_bytes} bytes of dynamic shared memory; it must be 0 … {_SHARED_BYTES}"
     return None
 
 

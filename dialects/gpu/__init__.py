@@ -25,8 +25,10 @@ Reading order:
     dialect       the types that statements work on: tiles in shared memory, accumulators; what all ops share
     statements    the statements, one file each with its op and its rule, and the list of them
     kernel        a view of one kernel: its arguments, its launch, its statements
-    verify        what must hold of a kernel as a whole
-    launch        what the host asks of kernels: how each is launched
+    verify, verify_launch
+                  what must hold of a kernel as a whole, and of how it is launched
+    launch_attributes, launch
+                  what attributes say of the launch; what the host asks of kernels: how each is launched
     expand        --gpu-expand: each statement as code for one thread
     to_nvvm       --gpu-to-nvvm: that code in the LLVM dialect with NVVM's ops
     to_cuda       --gpu-to-cuda: the same code as one readable file, whose parts the layer `cuda` writes

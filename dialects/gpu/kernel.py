@@ -1,7 +1,7 @@
 """A view of one GPU kernel, the `gpu.func` that a region has become: its arguments, its launch, its statements.
 
-A kernel's arguments are its buffers (inputs, then outputs), a status buffer where an index may be out of range, and its
-extents; `tgpu.…` attributes of the arguments and of the function say which is what, and how it is launched. The view
+A kernel's arguments are its buffers (inputs, then outputs), a status buffer where an index may be out of range, its
+extents, and its tensor maps; `tgpu.…` attributes of the arguments and of the function say which is what, and how it is launched. The view
 reads a kernel that verifies, of statements or at the scalar level.
 """
 
@@ -11,7 +11,20 @@ from dataclasses import dataclass
 
 from tinyc.codegen.scalars import storage_type
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.gpu.dialect import TensorMapType
+from tinyc.dialects.gpu.launch_attributes import (
+    CLUSTER,
+    DYNAMIC_SHARED_BYTES,
+    GUARDS,
+    TENSOR_MAP,
+    cluster_of,
+    dynamic_shared_bytes_of,
+    guards_of,
+    tensor_map_of,
+)
+from tinyc.dialects.launch import TensorMap
 from tinyc.dialects.region import ops as region
+from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir
 from tinyc.mlir.bodies import nested
@@ -59,7 +72,7 @@ class GpuKernel:
 
     @property
     def arguments(self) -> list[ir.BlockArgument]:
-        """Buffers, status buffer and extents."""
+        """Buffers, status buffer, extents and tensor maps."""
         return list(self.block.arguments)
 
     @property
@@ -73,7 +86,8 @@ class GpuKernel:
     def buffers(self) -> list[ir.BlockArgument]:
         """The inputs, then the outputs: a `!region.memref`, or at the scalar level a memref of one axis."""
         pairs = zip(self.arguments, self.notes, strict=True)
-        return [each for each, note in pairs if "tgpu.status" not in note and not isinstance(each.type, ir.IndexType)]
+        others = ir.IndexType | TensorMapType
+        return [each for each, note in pairs if "tgpu.status" not in note and not isinstance(each.type, others)]
 
     @property
     def status(self) -> ir.BlockArgument | None:
@@ -86,6 +100,11 @@ class GpuKernel:
         """The extents by name, in order."""
         pairs = [(note.get("tgpu.extent"), each) for each, note in zip(self.arguments, self.notes, strict=True)]
         return {name.value: each for name, each in pairs if isinstance(name, ir.StringAttr)}
+
+    @property
+    def tensor_maps(self) -> tuple[TensorMap, ...]:
+        """What the arguments that are tensor maps are maps of, in order."""
+        return tuple(tensor_map_of(note[TENSOR_MAP]) for note in self.notes if TENSOR_MAP in note)
 
     # --- the launch ---------------------------------------------------------------------------------------------------
 
@@ -104,6 +123,21 @@ class GpuKernel:
         """The sizes at which it is an alternative of another kernel; none where it is not."""
         attributes = self.op.attributes
         return region.sizes_of_attribute(attributes["tgpu.sizes"]) if "tgpu.sizes" in attributes else {}
+
+    @property
+    def guards(self) -> tuple[Assumption, ...]:
+        """The relations between extents where it is an alternative of another kernel; none where it is not."""
+        return guards_of(self.op.attributes.get(GUARDS, None))
+
+    @property
+    def cluster(self) -> tuple[int, int, int]:
+        """CTAs of a cluster along x, y and z."""
+        return cluster_of(self.op.attributes.get(CLUSTER, None))
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """Bytes of a CTA's shared memory that is sized at the launch."""
+        return dynamic_shared_bytes_of(self.op.attributes.get(DYNAMIC_SHARED_BYTES, None))
 
     @property
     def init(self) -> str | None:

@@ -1,7 +1,8 @@
 """What the host needs to know of the kernels of GPU code, at any level of it.
 
 In: a module with `gpu.module`s or `gpu.binary`s. Out: its kernels as `Launchable`s. A function of statements says all
-of itself: its grid and CTA, its buffers, status slot and extents, in this order, and the kernel that goes before it.
+of itself: its grid, cluster and CTA, its buffers, status slot, extents and tensor maps, in this order, and the kernel
+that goes before it.
 Expanded further, it has its name left.
 """
 
@@ -80,6 +81,10 @@ class GpuCode(Launchable):
             symbols=tuple(kernel.symbols),
             updates=self.init is not None,
             sizes=kernel.sizes,
+            guards=kernel.guards,
+            cluster=kernel.cluster,
+            dynamic_shared_bytes=kernel.dynamic_shared_bytes,
+            tensor_maps=kernel.tensor_maps,
         )
 
 

@@ -1,7 +1,8 @@
 """What holds in the GPU layer of a kernel as a whole; what holds of each op by itself stands with it in `statements`.
 
-In: a module. Out: the violations, each at its `gpu.func`: a launch that the architecture can do, arguments in their
-order, statements in loops, tiles that the CTA's threads and its shared memory can hold.
+In: a module. Out: the violations, each at its `gpu.func`: a launch that the architecture can do (`verify_launch` has a
+part of that), arguments in their order, statements in loops, tiles that the CTA's threads and its shared memory can
+hold.
 """
 
 import math
@@ -14,6 +15,7 @@ from tinyc.dialects.gpu.dialect import (
     AccType,
     InFlightType,
     SmemType,
+    TensorMapType,
     TgpuOp,
     accumulator_layout,
     accumulator_tile,
@@ -29,6 +31,7 @@ from tinyc.dialects.gpu.statements import (
     WarpgroupsOp,
 )
 from tinyc.dialects.gpu.statements import AllocSmemOp, ReduceRowsOp, ScanRowsOp, ShareOp
+from tinyc.dialects.gpu.verify_launch import check_launch, check_named, require_known
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -57,27 +60,29 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
     modules = [op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp)]
     if len(modules) > 1:
         yield modules[1].location, "'gpu.module' is the second one; the kernels of a program are one module"
-    launched = _launched(module)
+    own, alternatives = _launched(module)
     for each in modules:
         target = target_for(each)
         by_name = {kernel.name: kernel for kernel in map(GpuKernel, functions_in(each))}
         for name, kernel in by_name.items():
-            message = broken_rule(_check_kernel, kernel, by_name, name in launched, target)
+            message = broken_rule(_check_kernel, kernel, by_name, (name in own, name in alternatives), target)
             if message is not None:
                 yield kernel.location, f"'gpu.func' @{name} {message}"
 
 
-def _launched(module: ir.Module) -> set[str]:
-    """The names of what the host function launches."""
+def _launched(module: ir.Module) -> tuple[set[str], set[str]]:
+    """The names of what the host function launches, and of its alternatives."""
     hosts = (op for op in module.body.operations if isinstance(op, func.FuncOp))
     ops = (op for host in hosts for block in host.body.blocks for op in block.operations)
     launches = [op for op in ops if isinstance(op, region.LaunchOp)]
     symbols = (op.attributes["kernel"] for op in launches)
     found = {symbol.value for symbol in symbols if isinstance(symbol, ir.FlatSymbolRefAttr)}
-    return found.union(*(op.alternatives for op in launches))
+    return found, {name for op in launches for name in op.alternatives}
 
 
-def _check_kernel(kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched: bool, target: Target) -> None:
+def _check_kernel(
+    kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched: tuple[bool, bool], target: Target
+) -> None:
     attributes = kernel.op.attributes
     if "kernel" not in attributes:
         raise Malformed("is not a kernel; the layer has no functions to call")
@@ -85,8 +90,10 @@ def _check_kernel(kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched:
         raise Malformed("is not a name in PTX; use letters, digits and '_', a letter first")
     _check_cta(kernel, target)
     symbols = _check_arguments(kernel)
-    if launched or "tgpu.grid" in attributes:
+    if any(launched) or "tgpu.grid" in attributes:
         _check_grid(attributes.get("tgpu.grid", None), symbols)
+    check_launch(kernel, symbols, target)
+    check_named(kernel, *launched)
     _check_tiles(kernel, target)
     _check_rows(kernel)
     if "tgpu.plan" in attributes:
@@ -123,7 +130,7 @@ def _check_grid(grid: ir.Attribute | None, symbols: Sequence[str]) -> None:
     ctas = decode(grid)
     if extents_attribute(ctas) != grid:
         raise Malformed(f"has tgpu.grid = {grid}, which is not canonical; write {extents_attribute(ctas)}")
-    _require_known(ctas, symbols, "its grid")
+    require_known(ctas, symbols, "its grid")
     if any(isinstance(count, int) and count < 0 for count in ctas):
         raise Malformed(f"has a grid of {_times(ctas)} CTAs; none can be below 0")
 
@@ -207,17 +214,11 @@ def _check_rows(kernel: GpuKernel) -> None:
                 )
 
 
-def _require_known(dims: Sequence[Dim], symbols: Sequence[str], what: str) -> None:
-    missing = [name for dim in dims for name in extents.symbols(dim) if name not in symbols]
-    if missing:
-        raise Malformed(f"needs the extent '{missing[0]}' for {what}; give it an index with tgpu.extent = …")
-
-
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
 def _check_arguments(kernel: GpuKernel) -> list[str]:
-    """Check that the arguments are buffers, then a status buffer, then extents; return the symbols of these."""
+    """Check that the arguments are buffers, a status buffer, extents and tensor maps; return the extents' symbols."""
     declared = kernel.op.function_type.value
     if isinstance(declared, ir.FunctionType) and len(declared.inputs) != len(kernel.arguments):
         raise Malformed(
@@ -226,7 +227,8 @@ def _check_arguments(kernel: GpuKernel) -> list[str]:
     parts = [_part(*each) for each in zip(kernel.arguments, kernel.notes, strict=True)]
     order = [part for part, _ in parts]
     if order != sorted(order, key=_PARTS.index) or order.count("status") > 1:
-        raise Malformed(f"has arguments in the order {', '.join(order)}; buffers come first, then status, then extents")
+        expected = "buffers come first, then status, then extents, then tensor maps"
+        raise Malformed(f"has arguments in the order {', '.join(order)}; {expected}")
     names = [name for _, name in parts if name is not None]
     if len(set(names)) != len(names):
         raise Malformed(f"has two arguments of one name: {', '.join(names)}")
@@ -241,7 +243,7 @@ def _check_arguments(kernel: GpuKernel) -> list[str]:
     return symbols
 
 
-_PARTS = ("buffer", "status", "extent")
+_PARTS = ("buffer", "status", "extent", "tensor map")
 
 
 def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple[str, str | None]:
@@ -258,8 +260,11 @@ def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple
                 f"has an index as argument {position} that is not an extent; name its symbol, tgpu.extent = …"
             )
         return "extent", symbol.value
+    if isinstance(kind, TensorMapType):
+        return "tensor map", None
     if not isinstance(kind, region.MemRefType | ir.MemRefType):
-        raise Malformed(f"has argument {position} of type {kind}; it takes buffers, a status buffer and extents")
+        taken = "buffers, a status buffer, extents and tensor maps"
+        raise Malformed(f"has argument {position} of type {kind}; it takes {taken}")
     if "tgpu.name" not in note:
         return "buffer", None
     name = note["tgpu.name"]
@@ -307,17 +312,17 @@ def _check_outputs(kernel: GpuKernel) -> None:
 def _check_extents(kernel: GpuKernel, symbols: Sequence[str], held: Sequence[TensorType], has_status: bool) -> None:
     """Check that the extents of what is computed are known, and that an index out of range can be noted."""
     for name in symbols_of(list(held)):
-        _require_known([extents.symbol(name)], symbols, "its buffers")
+        require_known([extents.symbol(name)], symbols, "its buffers")
     for op in kernel.ops:
         if isinstance(op, tiny.TinyOp):
             name = op.operation.name
             if isinstance(op, tiny.GatherOp | tiny.ScatterOp) and not has_status:
                 raise Malformed(f"has '{name}' and no status buffer, which notes an index out of range")
             for result in op.results:
-                _require_known(tensor_type(result.type).shape, symbols, f"'{name}'")
+                require_known(tensor_type(result.type).shape, symbols, f"'{name}'")
             if isinstance(op, tiny.ShrinkOp):
                 cut = arguments(op)
-                _require_known((*cut["lo"], *cut["hi"]), symbols, f"'{name}'")
+                require_known((*cut["lo"], *cut["hi"]), symbols, f"'{name}'")
 
 
 def _check_init(kernel: GpuKernel, by_name: Mapping[str, GpuKernel]) -> None:

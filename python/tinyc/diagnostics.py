@@ -87,6 +87,7 @@ REMARKS = {
     "fusion-kept": "missed",
     "fusion-request": "analysis",
     "operand-widened": "passed",
+    "input-copied": "missed",
     "output-copied": "missed",
     "pass-not-applicable": "missed",
     "plan-default": "passed",

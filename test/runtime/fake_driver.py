@@ -7,6 +7,7 @@ reserved, and not been given back, fails; memory that is reserved holds no zeros
 # ruff: noqa: N802 - the functions have the driver's names
 import ctypes
 import enum
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -38,18 +39,30 @@ Attribute = enum.Enum(
 _STREAM, _MODULE = 71, 72
 
 
+_U32, _U64 = ctypes.POINTER(ctypes.c_uint32), ctypes.POINTER(ctypes.c_uint64)
+_Encoder = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, _U64, _U64, _U32, _U32),
+    *[ctypes.c_int] * 4,
+)
+
+
 class FakeDriver:
     """The driver; `kernels` are functions of (driver, grid, parameters), each with how many parameters it has.
 
     `failing` says what the functions in it return: a `Result` by the function's name.
     """
 
+    CUresult = Result
     CUdevice_attribute = Attribute
     CUpointer_attribute = enum.Enum(
         "PointerAttribute", ["CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL", "CU_POINTER_ATTRIBUTE_IS_MANAGED"]
     )
     CUjit_option = enum.Enum("Option", ["CU_JIT_ERROR_LOG_BUFFER", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES"])
     CUfunction_attribute = enum.Enum("FunctionAttribute", ["CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"])
+    CUlaunchAttributeID = enum.Enum("LaunchAttribute", ["CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"])
+    CUkernelNodeAttrID = enum.Enum("NodeAttribute", ["CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"])
+    CUlaunchConfig = SimpleNamespace
 
     def __init__(self, kernels=None, capability=(8, 0), grid_limits=(2**31 - 1, 65535, 65535), failing=None):
         self.kernels = {} if kernels is None else kernels
@@ -60,6 +73,8 @@ class FakeDriver:
         numbers = (*capability, *grid_limits)
         self._attributes = dict(zip(Attribute, numbers, strict=True))
         self._names: list[str] = []
+        self.encoded: list[tuple] = []  # what tensor maps were made of
+        self._encode = _Encoder(self._encode_map)  # the driver's own function, which is called by its address
 
     def __getattr__(self, name):
         """Return the driver's function of that name: it notes the call, and fails where it is told to."""
@@ -153,6 +168,41 @@ class FakeDriver:
         assert stream == _STREAM
         assert all(size > 0 for size in (*grid, *block)), "the driver refuses an empty grid"
         self._run(kernel, grid, self._parameters(kernel, parameters))
+
+    def _cuLaunchKernelEx(self, config, kernel, parameters, extra):
+        (attribute,) = config.attrs
+        assert config.numAttrs == 1
+        assert attribute.id is self.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        size = attribute.value.clusterDim
+        grid, block = ([getattr(config, f"{of}Dim{axis}") for axis in "XYZ"] for of in ("grid", "block"))
+        assert not any(ctas % count for ctas, count in zip(grid, (size.x, size.y, size.z), strict=True))
+        self._cuLaunchKernel(kernel, *grid, *block, config.sharedMemBytes, config.hStream, parameters, extra)
+
+    @staticmethod
+    def CUlaunchAttribute():
+        return SimpleNamespace(value=FakeDriver.CUkernelNodeAttrValue())
+
+    @staticmethod
+    def CUkernelNodeAttrValue():
+        return SimpleNamespace(clusterDim=SimpleNamespace())
+
+    def _cuGetProcAddress(self, name, version, flags):
+        assert name == b"cuTensorMapEncodeTiled"
+        return ctypes.cast(self._encode, ctypes.c_void_p).value
+
+    def cuGetProcAddress(self, *arguments):
+        code, *results = self.__getattr__("cuGetProcAddress")(*arguments)
+        return (code, *results, 0)
+
+    def _encode_map(self, target, kind, rank, address, dims, strides, box, steps, *modes):
+        """Write a tensor map, of which the first word is the address that it is for."""
+        assert target % 64 == 0, "the driver ends the process"
+        numbers = [np.ctypeslib.as_array(each, (rank,)).tolist() for each in (dims, box, steps)]
+        self.encoded.append((kind, address, numbers[0], strides[: rank - 1], numbers[1], modes))
+        if address % 16 or numbers[2] != [1] * rank:
+            return Result.CUDA_ERROR_INVALID_VALUE
+        ctypes.c_uint64.from_address(target).value = address
+        return self.failing.get("cuTensorMapEncodeTiled", Result.CUDA_SUCCESS)
 
     def _parameters(self, kernel, parameters):
         """Return the parameters of a kernel, which the driver reads before the call returns."""

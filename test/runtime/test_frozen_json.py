@@ -90,7 +90,7 @@ def test_a_field_needs_nothing_but_its_type():
         (lambda p: p["kernels"][0].update(generation=True), r"generation is True; it should be of type int"),
         (
             lambda p: p["kernels"][0]["parameters"][0].update({"class": "Eval"}),
-            r"of type Pointer, Status or",
+            r"of type Pointer, Status, ExtentValue or",
         ),
         (lambda p: p.update(kernels={}), r"program.kernels is \{\}; it should be a list"),
     ],

@@ -7,7 +7,7 @@ arena. No IR is changed.
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tinyc.analysis.arena import Request, pack
@@ -134,8 +134,8 @@ class Host:
         names = dict.fromkeys(symbols_of([*(buffer.tensor for buffer in self.buffers), *seen]))
         if RUN_KEY in names:
             raise TinycError("InvalidExtent", f"'{RUN_KEY}' is the key of random numbers; call the extent otherwise")
-        for launch in self.launches:
-            names.update(dict.fromkeys(launch.contract.symbols))
+        for contract in (each for launch in self.launches for each in (launch.contract, *launch.alternatives)):
+            names.update(dict.fromkeys(contract.symbols))
         for assumption in self.assumptions:
             names.update(dict.fromkeys((*extents.symbols(assumption.lhs), *extents.symbols(assumption.rhs))))
         return tuple(names)
@@ -197,7 +197,7 @@ class Host:
         """Add the launches that one call of a kernel is: two where a kernel needs another one to go before it."""
         launch = self._launched[op.callee]
         contracts = self._contracts(launch.kernel.value)
-        alternatives = [self._contracts(name) for name in launch.alternatives]
+        alternatives = [self._alternative(name, len(contracts)) for name in launch.alternatives]
         inputs = [self._held[operand] for operand in op.callee_operands]
         first = max(self._first_generation, 1 + max((buffer.ready for buffer in inputs), default=-1))
         last = first + len(contracts) - 1
@@ -219,6 +219,15 @@ class Host:
             raise self._error(message)
         init = self._launchables[symbol].init
         return [self._launchables[each].contract() for each in (init, symbol) if each is not None]
+
+    def _alternative(self, symbol: str, count: int) -> list[LaunchContract]:
+        """The contracts of an alternative, each with the guards of the kernel that is named as such."""
+        contracts = self._contracts(symbol)
+        if len(contracts) != count:
+            message = f"the alternative @{symbol} is launched with {len(contracts) - 1} kernels before it"
+            raise self._error(f"{message}, and the kernel that it stands in for with {count - 1}")
+        named = contracts[-1]
+        return [replace(each, sizes=named.sizes, guards=named.guards) for each in contracts]
 
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
         tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)

@@ -8,15 +8,26 @@ from typing import ClassVar
 from tinyc.analysis.graphs import main_of
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_
-from tinyc.dialects.exec.attributes import INDEXES, KERNEL_ALTERNATIVES, NODE, ExtentAttr, PtrAttr, StatusAttr
+from tinyc.dialects.exec.attributes import (
+    INDEXES,
+    KERNEL_ALTERNATIVES,
+    NODE,
+    ExtentAttr,
+    PtrAttr,
+    StatusAttr,
+    TensorMapAttr,
+)
 from tinyc.dialects.launch import LaunchContract, launchables_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
+from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
 from tinyc.mlir.locations import location_of, name_of
 from tinyc.passes import Pass
+from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.attributes import extents_attribute, to_type
 
 
@@ -33,14 +44,15 @@ class RegionToExec(Pass):
         1. The host function is gone; the kernels stay. Of several host functions `@main` is the program; the others
            are gone with their kernels.
         2. A launch's generation is its level in the dependence graph; the launch contract has the kernel's buffers,
-           its status slot where indices come from data, and its symbols, in the order of the kernel function. A kernel
+           its status slot where indices come from data, its symbols, and its tensor maps, in the kernel function's order. A kernel
            that another one goes before is two launches, the second of which updates what the first has written.
         3. A value that is neither input nor output lies in the arena, where a later one may take its place when its
            last reader's generation is over, or at once where its kernel offers it (`in_place`). A `tiny.reshape` is
            the same buffer.
         4. The `exec.assume`s are what the host function states, and what makes every extent a size: no divisor below 1,
            no extent below 0.
-        5. The buffers are in the memory that the kernels work on, and grid and CTA are those that each kernel states.
+        5. The buffers are in the memory that the kernels work on. Grid, CTA, cluster, dynamic shared memory and tensor
+           maps are those that each kernel states, and of an alternative the guards: its sizes, and relations.
     Before:
         !buffer = !region.memref<tensor<f32>, [], 128 : i64, true>
         "region.kernel"() ({ ^bb0(%y: !buffer):
@@ -176,10 +188,12 @@ def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
 
 
 def _alternative(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> ir.DictAttr:
+    sizes = [Assumption(extents.symbol(name), "eq", size) for name, size in contract.sizes.items()]
     guards = [
-        [ir.StringAttr.get(name), ir.StringAttr.get("eq"), _extent(size)] for name, size in contract.sizes.items()
+        ir.ArrayAttr.get([_extent(each.lhs), ir.StringAttr.get(each.predicate), _extent(each.rhs)])
+        for each in (*sizes, *contract.guards)
     ]
-    held = ir.ArrayAttr.get([ir.ArrayAttr.get(each) for each in guards])
+    held = ir.ArrayAttr.get(guards)
     return ir.DictAttr.get({**_contract(launch, contract, slot), "guards": held})
 
 
@@ -189,8 +203,8 @@ def _contract(launch: HostLaunch, contract: LaunchContract, slot: int | None) ->
         "symbol": ir.FlatSymbolRefAttr.get(contract.symbol),
         "grid": extents_attribute(contract.grid),
         "block": extents_attribute(contract.cta_shape),
-        "cluster": extents_attribute((1, 1, 1)),
-        "dynamic_shared_bytes": _extent(0),
+        "cluster": extents_attribute(contract.cluster),
+        "dynamic_shared_bytes": _extent(contract.dynamic_shared_bytes),
         "parameters": ir.ArrayAttr.get(_parameters(launch, contract, slot)),
     }
 
@@ -211,7 +225,17 @@ def _parameters(launch: HostLaunch, contract: LaunchContract, slot: int | None) 
     ]
     status = [] if slot is None else [StatusAttr.get(_extent(slot))]
     symbols = [ExtentAttr.get(ir.StringAttr.get(name)) for name in contract.symbols]
-    return [*pointers, *status, *symbols]
+    maps = [_tensor_map(buffers[each.buffer], each.tiling) for each in contract.tensor_maps]
+    return [*pointers, *status, *symbols, *maps]
+
+
+def _tensor_map(buffer: HostBuffer, tiling: Tiling) -> ir.Attribute:
+    return TensorMapAttr.get(
+        ir.StringAttr.get(buffer.name),
+        ir.TypeAttr.get(to_type(buffer.tensor).element_type),
+        *(extents_attribute(each) for each in (tiling.dims, tiling.strides, tiling.box)),
+        _extent(tiling.swizzle),
+    )
 
 
 def _texts(names: Iterable[str]) -> ir.ArrayAttr:

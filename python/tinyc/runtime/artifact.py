@@ -153,7 +153,8 @@ def _check_buffers(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
             raise MalformedModel(f"it has {len(names)} {kind}s, and {len(program.of_kind(kind))} buffers for them")
     known = {buffer.name for buffer in program.buffers}
     for kernel in program.launches:
-        unknown = {*kernel.reads, *kernel.writes, *(each.buffer for each in kernel.pointers)} - known
+        passed = (each.buffer for each in (*kernel.pointers, *kernel.tensor_maps))
+        unknown = {*kernel.reads, *kernel.writes, *passed} - known
         if unknown:
             raise MalformedModel(f"kernel '{kernel.symbol}' works on '{min(unknown)}', which is no buffer")
     for buffer in program.pool:

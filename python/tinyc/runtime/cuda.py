@@ -28,6 +28,7 @@ from tinyc.runtime.executable import KEPT_SIZES, Executable, Run
 from tinyc.runtime.outputs import Output, fresh_array, output_memory, output_mismatch
 from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status
+from tinyc.runtime.tensor_map import MAP_ALIGNMENT_BYTES
 from tinyc.target import target_of
 from tinyc.target.target import Target
 
@@ -117,7 +118,11 @@ class CudaExecutable(Executable[None]):
         for stream in {each.stream for each in views if each.stream is not None}:
             device.wait_for(stream)
         for name, array in inputs.items():
-            if name not in direct:
+            if name in direct:
+                continue
+            if isinstance(array, DeviceView):
+                device.copy(places[name], array.address, array.nbytes)
+            else:
                 device.upload(places[name], array)
         device.upload(places[STATUS], frame.clean_status)
         with device.timed():
@@ -253,17 +258,34 @@ def _contents(device: Device, places: Mapping[str, int], name: str, size_bytes: 
 def _direct(run: Run) -> dict[str, int]:
     """Where the inputs and outputs are that kernels read and write in the user's memory."""
     read = [each for each in run.inputs if isinstance(each, DeviceView)]
-    found = {f"input_{at}": each.address for at, each in enumerate(run.inputs) if isinstance(each, DeviceView)}
+    mapped = {each.buffer for launch in run.bound.launches for each in launch.kernel.tensor_maps}
+    found: dict[str, int] = {}
+    for at, each in enumerate(run.inputs):
+        if not isinstance(each, DeviceView):
+            continue
+        buffer, name = f"input_{at}", run.bound.program.inputs[at]
+        if buffer in mapped and each.address % MAP_ALIGNMENT_BYTES:
+            _remark_copy("input", name, f"is copied: {_UNALIGNED}", each.nbytes)
+        else:
+            found[buffer] = each.address
     for at, each in enumerate(run.outputs):
         if not isinstance(each, DeviceView):
             continue
+        buffer, name = f"output_{at}", run.bound.outputs[at].name
         if any(each.overlaps(other) for other in read):
-            name = run.bound.outputs[at].name
-            message = f"output '{name}' is copied to its array, which an input is in"
-            remark("output-copied", Where(node=name), message, copied_bytes=each.nbytes)
+            _remark_copy("output", name, "is copied to its array, which an input is in", each.nbytes)
+        elif buffer in mapped and each.address % MAP_ALIGNMENT_BYTES:
+            _remark_copy("output", name, f"is copied to its array: {_UNALIGNED}", each.nbytes)
         else:
-            found[f"output_{at}"] = each.address
+            found[buffer] = each.address
     return found
+
+
+_UNALIGNED = f"a tensor map needs memory at a multiple of {MAP_ALIGNMENT_BYTES} bytes"
+
+
+def _remark_copy(kind: str, name: str, why: str, copied_bytes: int) -> None:
+    remark(f"{kind}-copied", Where(node=name), f"{kind} '{name}' {why}", copied_bytes=copied_bytes)
 
 
 def _machine_code(ptx: str, target: Target, device: Device) -> bytes:

@@ -7,12 +7,13 @@ else. Out: memory, copies, kernels, launches and times on one stream of the firs
 import contextlib
 import importlib
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError
+from tinyc.runtime.bound import BoundLaunch
 
 _BINDINGS = "cuda.bindings.driver"
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
@@ -46,11 +47,12 @@ class Driver:
         """
         code, *results = getattr(self.binding, function)(*arguments)
         if int(code):
-            raise DriverError(function, code, self._meaning(code))
+            raise DriverError(function, code, self.meaning(code))
         return results[0] if len(results) == 1 else tuple(results) or None
 
-    def _meaning(self, code: Any) -> str:
-        failed, text = self.binding.cuGetErrorString(code)
+    def meaning(self, code: Any) -> str:
+        """What a result means, in the driver's words."""
+        failed, text = self.binding.cuGetErrorString(self.binding.CUresult(int(code)))
         return "unknown" if int(failed) or text is None else text.decode()
 
     def attribute(self, name: str, device: Any) -> int:
@@ -146,11 +148,20 @@ class Device:
         """A kernel of a module."""
         return self.driver.call("cuModuleGetFunction", module, name.encode())
 
-    def allow_shared(self, kernel: Any, size_bytes: int) -> None:
-        """Let a kernel have so much dynamic shared memory, and what it has been allowed before."""
+    def allow_shared(self, kernel: Any, name: str, size_bytes: int) -> None:
+        """Let the kernel called `name` have so much dynamic shared memory, and what it has been allowed before.
+
+        Raises:
+            TinycError: `LaunchTooLarge`.
+        """
         if size_bytes > self._shared_bytes.get(kernel, _DEFAULT_SHARED_BYTES):
             attribute = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self.driver.call("cuFuncSetAttribute", kernel, attribute, size_bytes)
+            try:
+                self.driver.call("cuFuncSetAttribute", kernel, attribute, size_bytes)
+            except DriverError as error:
+                what = f"kernel '{name}' needs {size_bytes} bytes of dynamic shared memory for a CTA"
+                message = f"{what}, and {self.name} refuses: {error}; choose smaller tiles or fewer stages"
+                raise TinycError("LaunchTooLarge", message) from None
             self._shared_bytes[kernel] = size_bytes
 
     def allocate(self, size_bytes: int) -> int:
@@ -203,12 +214,21 @@ class Device:
         self.driver.call("cuStreamSynchronize", self.stream)
         return found
 
-    def launch(
-        self, kernel: Any, grid: Sequence[int], block: Sequence[int], dynamic_shared_bytes: int, parameters: int
-    ) -> None:
+    def launch(self, kernel: Any, bound: BoundLaunch, parameters: int) -> None:
         """Launch a kernel; `parameters` is where the addresses of its parameters stand, which the driver reads."""
-        shape = (*grid, *block, dynamic_shared_bytes)
-        self.driver.call("cuLaunchKernel", kernel, *shape, self.stream, parameters, 0)
+        if not bound.has_clusters:
+            shape = (*bound.grid, *bound.block, bound.dynamic_shared_bytes)
+            self.driver.call("cuLaunchKernel", kernel, *shape, self.stream, parameters, 0)
+            return
+        config, attribute = self.driver.binding.CUlaunchConfig(), self.driver.binding.CUlaunchAttribute()
+        config.gridDimX, config.gridDimY, config.gridDimZ = bound.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = bound.block
+        config.sharedMemBytes, config.hStream = bound.dynamic_shared_bytes, self.stream
+        attribute.id = self.driver.binding.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        size = attribute.value.clusterDim
+        size.x, size.y, size.z = bound.cluster
+        config.attrs, config.numAttrs = [attribute], 1
+        self.driver.call("cuLaunchKernelEx", config, kernel, parameters, 0)
 
     @contextlib.contextmanager
     def timed(self, pair: int = 0) -> Iterator[None]:

@@ -12,6 +12,7 @@ from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.cuda_driver import Device, DriverError
 from tinyc.runtime.cuda_graph import DeviceLaunch, LaunchGraph
 from tinyc.runtime.cuda_memory import SizedMemory
+from tinyc.runtime.cuda_tensor_map import TensorMapEncoder
 from tinyc.runtime.status import fresh_status
 
 #: Told that a launch is done, and how many seconds it took.
@@ -37,15 +38,16 @@ class DeviceFrame:
         self._device, self._bound = device, bound
         self.memory = SizedMemory(device, bound)
         self.status, self.clean_status = fresh_status(bound.program), fresh_status(bound.program)
+        encoder = TensorMapEncoder(device.driver) if any(each.tensor_maps for each in bound.launches) else None
         every = [
-            DeviceLaunch(launch, kernels[launch.kernel.symbol])
+            DeviceLaunch(launch, kernels[launch.kernel.symbol], encoder)
             for launch in bound.launches
             if all(launch.grid)  # the driver refuses an empty grid, which has nothing to do
         ]
         self._launches = [each for each in every if not each.bound.kernel.prepare]
         self._prepares = [each for each in every if each.bound.kernel.prepare]
         for launch in every:
-            device.allow_shared(launch.function, launch.bound.dynamic_shared_bytes)
+            device.allow_shared(launch.function, launch.bound.kernel.symbol, launch.bound.dynamic_shared_bytes)
         self._graph: LaunchGraph | None = None
         self._has_run = self._has_tried = False
         self._outdated: dict[DeviceLaunch, None] = {}  # those whose parameters in the graph are not a run's any more
@@ -85,8 +87,7 @@ class DeviceFrame:
                 self._outdated.clear()
 
     def _launch(self, launch: DeviceLaunch) -> None:
-        bound = launch.bound
-        self._device.launch(launch.function, bound.grid, bound.block, bound.dynamic_shared_bytes, launch.parameters)
+        self._device.launch(launch.function, launch.bound, launch.parameters)
 
     def close(self) -> None:
         """Give back what it has on the device."""

@@ -6,14 +6,15 @@ What no kernel has written yet is poisoned.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from tinyc.runtime.arena import poisoned_arena
 from tinyc.runtime.bound import BoundLaunch
 from tinyc.runtime.executable import Run
-from tinyc.runtime.program import Pointer, Status
+from tinyc.runtime.program import Pointer, Status, TensorMapParameter
 
 #: Bytes that an atomic of a narrower type reads and swaps.
 _WORD_BYTES = 4
@@ -34,6 +35,21 @@ class BufferMemory(NamedTuple):
     def behind(self) -> np.ndarray:
         """The bytes behind them."""
         return self.words[self.size_bytes :]
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedTensorMap:
+    """A tensor map of a run: `array` has the elements of its buffer, and the others are those of a `Tiling`."""
+
+    array: np.ndarray
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: int
+
+
+#: What a kernel is called with for one parameter.
+Argument: TypeAlias = np.ndarray | int | PlacedTensorMap
 
 
 def device_memory(run: Run) -> dict[str, BufferMemory]:
@@ -63,16 +79,24 @@ def _whole_words(size_bytes: int) -> int:
 
 
 def launch_arguments(
-    launch: BoundLaunch, run: Run, status: np.ndarray, address: Callable[[Pointer], np.ndarray]
-) -> list[np.ndarray | int]:
-    """What a kernel is called with in one run: memory for its pointers and its status slot, numbers for its extents."""
-    arguments: list[np.ndarray | int] = []
-    values = iter(launch.extents_with(run.key, run.bound.values))
+    launch: BoundLaunch, run: Run, status: np.ndarray, memory: Callable[[Pointer | TensorMapParameter], np.ndarray]
+) -> list[Argument]:
+    """What a kernel is called with in one run; `memory` is that of a pointer, or the elements that a tensor map is of.
+
+    For a status slot it is the slot, for an extent its value.
+    """
+    arguments: list[Argument] = []
+    values, maps = iter(launch.extents_with(run.key, run.bound.values)), iter(launch.tensor_maps)
     for parameter in launch.kernel.parameters:
         if isinstance(parameter, Pointer):
-            arguments.append(address(parameter))
+            arguments.append(memory(parameter))
         elif isinstance(parameter, Status):
             arguments.append(status[parameter.slot])
+        elif isinstance(parameter, TensorMapParameter):
+            placed = next(maps)
+            arguments.append(
+                PlacedTensorMap(memory(parameter), placed.dims, placed.strides, placed.box, placed.swizzle)
+            )
         else:
             arguments.append(next(values))
     return arguments

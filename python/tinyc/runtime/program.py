@@ -12,6 +12,7 @@ from tinyc.diagnostics import Where
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
+from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import MAX_RANK
 
@@ -71,7 +72,16 @@ class ExtentValue:
     value: Dim
 
 
-Parameter = Pointer | Status | ExtentValue
+@dataclass(frozen=True)
+class TensorMapParameter:
+    """Parameter: a tensor map of `buffer`, which a pointer of the same launch passes too; 128 bytes by value."""
+
+    buffer: str
+    element: ElementType
+    tiling: Tiling
+
+
+Parameter = Pointer | Status | ExtentValue | TensorMapParameter
 
 
 @dataclass(frozen=True)
@@ -100,11 +110,12 @@ _SHARED = tuple(each for each in fields(Alternative) if each.name != "guards")
 class KernelLaunch:
     """The launch contract of one kernel.
 
-    On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter is 64 bits wide, and a
-    buffer that is both read and written is updated in place. Each pair `in_place` is a buffer of the arena that is read
-    for the last time, and one that is written where it lies. `where` is the user's node that the kernel computes. Where
-    a run has the sizes of one of the `alternatives`, the first of these is launched in its place. One that is of the
-    stage `prepare` makes prepared buffers: it runs once when the weights are set, before all runs.
+    On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter but a tensor map is 64
+    bits wide, and a buffer that is both read and written is updated in place. Each pair `in_place` is a buffer of the
+    arena that is read for the last time, and one that is written where it lies. `where` is the user's node that the
+    kernel computes. Where a run has the sizes of one of the `alternatives`, the first of these is launched in its
+    place. One that is of the stage `prepare` makes prepared buffers: it runs once when the weights are set, before all
+    runs.
     """
 
     symbol: str
@@ -153,6 +164,11 @@ class KernelLaunch:
     def extents(self) -> tuple[Dim, ...]:
         """The parameters that are extents, in order."""
         return tuple(parameter.value for parameter in self.parameters if isinstance(parameter, ExtentValue))
+
+    @property
+    def tensor_maps(self) -> tuple[TensorMapParameter, ...]:
+        """The parameters that are tensor maps, in order."""
+        return tuple(parameter for parameter in self.parameters if isinstance(parameter, TensorMapParameter))
 
 
 @dataclass(frozen=True)

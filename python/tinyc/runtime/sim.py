@@ -11,9 +11,16 @@ import numpy as np
 from tinyc import simulator
 from tinyc.diagnostics import TinycError
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
-from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
+from tinyc.runtime.device_memory import (
+    Argument,
+    BufferMemory,
+    PlacedTensorMap,
+    copy_outputs,
+    device_memory,
+    launch_arguments,
+)
 from tinyc.runtime.executable import Executable, LaunchClock, Run
-from tinyc.runtime.program import KernelLaunch, Program
+from tinyc.runtime.program import KernelLaunch, Pointer, Program, TensorMapParameter
 from tinyc.runtime.status import check_status, fresh_status
 
 #: A message names this many findings.
@@ -76,8 +83,12 @@ class SimExecutable(Executable[None]):
         kernel = launch.kernel
         if not all(launch.grid):
             return  # nothing to do
-        given = launch_arguments(launch, run, status, lambda pointer: buffers[pointer.buffer].words)
-        arguments = [np.int64(each) if isinstance(each, int) else each for each in given]
+
+        def memory(parameter: Pointer | TensorMapParameter) -> np.ndarray:
+            held = buffers[parameter.buffer]
+            return held.words if isinstance(parameter, Pointer) else held.own.view(parameter.element.dtype)
+
+        arguments = [_simulated(each) for each in launch_arguments(launch, run, status, memory)]
         before = {name: buffers[name].words.copy() for name in kernel.writes} if run.clock is not None else {}
         behind = {name: buffers[name].behind.copy() for name in kernel.writes}
         monitor = simulator.launch_progress(f"kernel '{kernel.symbol}', ")
@@ -124,3 +135,24 @@ class SimExecutable(Executable[None]):
         finally:
             for (memory, _), left in zip(written, after, strict=True):
                 memory[...] = left
+
+
+def _simulated(argument: Argument) -> object:
+    """An argument as the simulator takes it."""
+    if isinstance(argument, int):
+        return np.int64(argument)
+    return _tensor_map(argument) if isinstance(argument, PlacedTensorMap) else argument
+
+
+def _tensor_map(placed: PlacedTensorMap) -> simulator.TensorMap:
+    """A tensor map; of a tensor without elements one that no copy may use, as it reaches beyond the buffer."""
+    rank = len(placed.dims)
+    return simulator.TensorMap.tiled(
+        rank,
+        placed.array,
+        [max(1, dim) for dim in placed.dims],
+        placed.strides,
+        placed.box,
+        (1,) * rank,
+        swizzle=f"{placed.swizzle}B" if placed.swizzle else "none",
+    )

@@ -72,7 +72,7 @@ def check_sizes(program: Program, values: Mapping[str, int]) -> None:
         remedy = "use smaller inputs"
         if needed.get("the ConstPool", 0) > memory_bytes():
             remedy = "its weights and constants alone are too large, so use a machine with more memory"
-        message = f"a run needs {sum(needed.values())} bytes{_at(values)} ({shown}), and this machine has "
+        message = f"a run needs {sum(needed.values())} bytes{at_values(values)} ({shown}), and this machine has "
         raise TinycError("OutOfMemory", f"{message}{memory_bytes()} bytes of memory; {remedy}")
 
 
@@ -123,7 +123,7 @@ def extent_value(dim: Dim, values: Mapping[str, int]) -> int:
     try:
         return extents.evaluate(dim, values)
     except ExtentError as error:
-        raise TinycError("AssumptionViolated", f"{error}{_at(values)}; give inputs of other sizes") from None
+        raise TinycError("AssumptionViolated", f"{error}{at_values(values)}; give inputs of other sizes") from None
 
 
 def grid_sizes(shape: Grid, values: Mapping[str, int]) -> tuple[int, int, int]:
@@ -151,9 +151,9 @@ def check_assumptions(assumptions: Iterable[Assumption], values: Mapping[str, in
 def _check_assumption(assumption: Assumption, values: Mapping[str, int]) -> None:
     left, right = extent_value(assumption.lhs, values), extent_value(assumption.rhs, values)
     if not assumption.relates(left, right):
-        message = f"the program needs {assumption}, and that is {left} and {right}{_at(values)}; give inputs whose "
-        advice = "sizes fit" + _advice_to_bind(assumption, left, right, values)
-        raise TinycError("AssumptionViolated", message + advice, assumption.where)
+        message = f"the program needs {assumption}, and that is {left} and {right}{at_values(values)}"
+        advice = "give inputs whose sizes fit" + _advice_to_bind(assumption, left, right, values)
+        raise TinycError("AssumptionViolated", f"{message}; {advice}", assumption.where)
 
 
 def _advice_to_bind(assumption: Assumption, left: int, right: int, values: Mapping[str, int]) -> str:
@@ -172,11 +172,13 @@ def _check_extents(buffer: Buffer, values: Mapping[str, int]) -> None:
         if size < 0:
             raise TinycError(
                 "AssumptionViolated",
-                f"axis {axis} of {buffer.name} would have {extent} = {size} elements{_at(values)}; give larger inputs",
+                f"axis {axis} of {buffer.name} would have {extent} = {size} elements{at_values(values)}; "
+                "give larger inputs",
                 Where(node=buffer.name),
             )
 
 
-def _at(values: Mapping[str, int]) -> str:
+def at_values(values: Mapping[str, int]) -> str:
+    """The values of the symbols behind a message: " with M = 3"; none where there are no symbols."""
     known = [f"{name} = {value}" for name, value in values.items() if name != RUN_KEY]
     return f" with {', '.join(known)}" if known else ""

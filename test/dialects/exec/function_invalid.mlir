@@ -136,7 +136,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
 
 // -----
 
-// A block is one that every GPU can have, and kernels are launched without clusters.
+// A block is one that every GPU can have, a cluster one that some GPU can have, and shared memory, too.
 gpu.module @kernels {
   gpu.func @k() kernel {
     gpu.return
@@ -148,8 +148,14 @@ gpu.module @kernels {
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 65], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
   // expected-error @+1 {{@k has a CTA of 2048 threads; it must be at most 1024}}
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 32, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
-  // expected-error @+1 {{@k has clusters of 2 x 1 x 1 CTAs, and kernels are launched without; write 1 x 1 x 1}}
+  // expected-error @+1 {{@k has a grid of 1 x 1 x 1 CTAs, which clusters of 2 x 1 x 1 do not divide}}
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 1, 1], cluster = [2, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  // expected-error @+1 {{@k has clusters of 16 x 1 x 1 CTAs; they may have 8}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [16, 1, 1], block = [64, 1, 1], cluster = [16, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  // expected-error @+1 {{@k has clusters of 0 x 1 x 1 CTAs; each size must be a number, at least 1}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [16, 1, 1], block = [64, 1, 1], cluster = [0, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  // expected-error @+1 {{@k has 232449 bytes of dynamic shared memory; it must be 0 … 232448}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [16, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 232449, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
 
@@ -218,3 +224,46 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = 256} : () -> ()
+
+// -----
+
+// A tensor map is of a buffer that the kernel has a pointer to, of its elements, and of symbols that are listed.
+gpu.module @kernels {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "device", offset = 0, size = 64, tensor = tensor<4x4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = 64, tensor = tensor<4x4xf32>} : () -> ()
+  // expected-error @+1 {{parameter: @k has a tensor map of 'input_0', and no pointer to it; pass one, too}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4x4xf32>>, #exec.tensor_map<"input_0", f32, [4, 4], [16], [4, 4], 0>], reads = [], writes = ["output_0"]} : () -> ()
+  // expected-error @+1 {{parameter: a tensor map of 'output_0' is of f16, and the buffer holds f32; write f32}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4x4xf32>>, #exec.tensor_map<"output_0", f16, [4, 4], [16], [8, 4], 0>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = 64, tensor = tensor<4x4xf32>} : () -> ()
+  // expected-error @+1 {{the symbols N are not among the function's, []; add them to 'symbols'}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4x4xf32>>, #exec.tensor_map<"output_0", f32, ["N", 4], [16], [4, 4], 0>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// On the host there are none.
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{@copy works on host memory, and takes tensor maps, which are a GPU's}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>, #exec.tensor_map<"output_0", f32, [4], [], [4], 0>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()

@@ -90,3 +90,18 @@
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = [["a", "b"], ["a", "c"]], parameters = [], reads = [], writes = []} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = 0} : () -> ()
+
+// -----
+
+// expected-error @+1 {{is of i4; it must be one of f16, bf16}}
+"exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.tensor_map<"b", i4, [4], [], [4], 0>], reads = [], writes = []} : () -> ()
+
+// -----
+
+// expected-error @+1 {{has a box or a swizzle that depends on sizes; write numbers}}
+"exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.tensor_map<"b", f32, ["M"], [], ["M"], 0>], reads = [], writes = []} : () -> ()
+
+// -----
+
+// expected-error @+1 {{has a stride of 20 bytes; it must be a multiple of 16 below 2^40}}
+"exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.tensor_map<"b", f32, ["M", 4], [20], [4, 4], 0>], reads = [], writes = []} : () -> ()

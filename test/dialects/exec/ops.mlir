@@ -43,3 +43,18 @@ func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<36xi64>, %m: 
   "exec.kernel"() {symbol = @k, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["temp_1"], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "second", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 512} : () -> ()
+
+// A launch on a GPU may have clusters, dynamic shared memory and tensor maps.
+// CHECK: cluster = [2, 1, 1], dynamic_shared_bytes = 65536 : i64
+// CHECK-SAME: #exec.tensor_map<"output_0", f16, ["K", "M"], ["2*K"], [64, 128], 128 : i64>]
+!matrix = tensor<?x?xf16, #tiny.dims<["M", "K"]>>
+gpu.module @kernels {
+  gpu.func @fill() kernel {
+    gpu.return
+  }
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = "2*K*M", tensor = !matrix} : () -> ()
+  "exec.kernel"() {symbol = @fill, generation = 0, grid = ["2*M", 1, 1], block = [128, 1, 1], cluster = [2, 1, 1], dynamic_shared_bytes = 65536, parameters = [#exec.ptr<"output_0", !matrix>, #exec.tensor_map<"output_0", f16, ["K", "M"], ["2*K"], [64, 128], 128>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "third", symbols = ["M", "K"], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()

@@ -145,3 +145,31 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %2 = func.call_indirect %k(%1) : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// -----
+
+// A kernel states its cluster, its dynamic shared memory and its tensor maps; of an alternative the launch has the
+// sizes at which, and the relations where it takes the kernel's place.
+// CHECK: "exec.kernel"() {block = [256, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0 : i64, exec.alternatives = [{block = [128, 1, 1], cluster = [2, 1, 1], dynamic_shared_bytes = 65536 : i64, grid = [8, 1, 1], guards = {{\[\[}}"8*(K floordiv 8)", "eq", "K"], ["M", "le", 4096]], parameters = [#exec.ptr<"input_0", {{.*}}>, #exec.ptr<"output_0", {{.*}}>, #exec.extent<"M">, #exec.extent<"K">, #exec.tensor_map<"input_0", f16, ["K", "M"], ["2*K"], [64, 128], 128 : i64>, #exec.tensor_map<"output_0", f16, ["K", "M"], ["2*K"], [64, 64], 0 : i64>], symbol = @tma}], generation = 0
+!matrix = tensor<?x?xf16, #tiny.dims<["M", "K"]>>
+!buffer = !region.memref<tensor<?x?xf16, #tiny.dims<["M", "K"]>>, ["K", 1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  gpu.func @copy(%x: !buffer, %y: !buffer, %m: index {tgpu.extent = "M"}, %k: index {tgpu.extent = "K"}) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["M", 1, 1]} {
+    gpu.return
+  }
+  gpu.func @tma(%x: !buffer, %y: !buffer, %m: index {tgpu.extent = "M"}, %k: index {tgpu.extent = "K"},
+      %from: !tgpu.tensor_map {tgpu.tensor_map = {
+        buffer = 0 : i64, dims = ["K", "M"], strides = ["2*K"], box = [64, 128], swizzle = 128 : i64}},
+      %to: !tgpu.tensor_map {tgpu.tensor_map = {
+        buffer = 1 : i64, dims = ["K", "M"], strides = ["2*K"], box = [64, 64], swizzle = 0 : i64}}) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, tgpu.grid = [8, 1, 1], tgpu.cluster = array<i32: 2, 1, 1>,
+        tgpu.dynamic_shared_bytes = 65536 : i64, tgpu.guards = [["8*(K floordiv 8)", "eq", "K"], ["M", "le", 4096]]} {
+    gpu.return
+  }
+}
+func.func @main(%a: !matrix) -> !matrix {
+  %k = "region.launch"() {kernel = @copy, alternatives = [@tma]} : () -> ((!matrix) -> !matrix)
+  %0 = func.call_indirect %k(%a) : (!matrix) -> !matrix
+  return %0 : !matrix
+}

@@ -16,14 +16,17 @@ from tinyc.dialects.gpu.statements import AtomicAddOp, LoadVectorOp, ReportIndex
 from tinyc.executors.gpu.arithmetic import COMPUTE, DIVISIONS, constant_array, scalar_dtype
 from tinyc.executors.gpu.memory import Array, CheckedMemory, KernelFault
 from tinyc.mlir import arith, gpu, ir, memref, scf
+from tinyc.runtime.device_memory import Argument, PlacedTensorMap
 
-#: What a value of a kernel is: a number for each thread, or a buffer.
-_Held: TypeAlias = Array | CheckedMemory
-_Kind = TypeVar("_Kind", Array, CheckedMemory)
+#: What a value of a kernel is: a number for each thread, a buffer, or a tensor map.
+_Held: TypeAlias = Array | CheckedMemory | PlacedTensorMap
+_Kind = TypeVar("_Kind", Array, CheckedMemory, PlacedTensorMap)
 
 
-def run_gpu_kernel(kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[Array | int]) -> None:
+def run_gpu_kernel(kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[Argument]) -> None:
     """Run a kernel of `grid` CTAs along x, y and z; buffers are arrays of one axis, of their storage type.
+
+    The array of a tensor map is that of a buffer.
 
     Raises:
         KernelFault: an access is out of bounds, memory is read before it is written, threads race, or not all of them
@@ -44,7 +47,7 @@ class _Cta:
         grid: Sequence[int],
         place: Sequence[int],
         number: int,
-        arguments: Sequence[CheckedMemory | int],
+        arguments: Sequence[CheckedMemory | PlacedTensorMap | int],
     ) -> None:
         self.kernel = kernel
         lanes = np.arange(math.prod(kernel.cta_shape))
@@ -59,7 +62,8 @@ class _Cta:
         self.values: dict[ir.Value, _Held] = {}
         self.shared: dict[str, CheckedMemory] = {}
         for parameter, value in zip(kernel.arguments, arguments, strict=True):
-            self.values[parameter] = value if isinstance(value, CheckedMemory) else np.full(lanes.size, value, np.int64)
+            is_number = not isinstance(value, CheckedMemory | PlacedTensorMap)
+            self.values[parameter] = np.full(lanes.size, value, np.int64) if is_number else value
 
     def run(self) -> None:
         """Run all threads from the start to the end."""

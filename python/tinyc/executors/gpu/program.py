@@ -15,7 +15,7 @@ from tinyc.mlir import ir
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import Pointer, Program
+from tinyc.runtime.program import Pointer, Program, TensorMapParameter
 from tinyc.runtime.status import check_status, fresh_status
 from tinyc.vocabulary.element_type import ElementType
 
@@ -45,9 +45,10 @@ class ThreadsExecutable(Executable[None]):
 
     def _launch(self, launch: BoundLaunch, buffers: Mapping[str, BufferMemory], run: Run, status: np.ndarray) -> None:
         kernel = launch.kernel
+        held = {each.buffer: buffers[each.buffer].own.view(_stored(each.element)) for each in kernel.pointers}
 
-        def elements(pointer: Pointer) -> np.ndarray:
-            return buffers[pointer.buffer].own.view(_stored(pointer.element))
+        def elements(parameter: Pointer | TensorMapParameter) -> np.ndarray:
+            return held[parameter.buffer]
 
         arguments = launch_arguments(launch, run, status, elements)
         try:
