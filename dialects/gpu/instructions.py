@@ -61,8 +61,19 @@ def instruction(name: str) -> Instruction | None:
     for pattern, make in _FAMILIES:
         found = re.fullmatch(pattern, name)
         if found is not None:
-            return make(name, *found.groups())
+            entry = make(name, *found.groups())
+            _asked.add((entry.asm, entry.constraints))
+            return entry
     return None
+
+
+#: The texts and constraints of the instructions that were asked for: what may reach the backend.
+_asked: set[tuple[str, str]] = set()
+
+
+def is_instruction(asm: str, constraints: str) -> bool:
+    """Whether inline assembly is an instruction of the table: one that was asked for by its name."""
+    return (asm, constraints) in _asked
 
 
 def _list(first: int, count: int) -> str:

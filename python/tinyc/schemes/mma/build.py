@@ -12,11 +12,18 @@ Branches are by architecture (products of warps or of warpgroups) and by tails a
 decide what the bodies and the matrices of the statements are.
 """
 
+from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
+from tinyc.dialects.gpu.kernel import GpuKernel
+from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES
 from tinyc.dialects.region.to_gpu.function import Origin
+from tinyc.mlir import ir
 from tinyc.schemes.mma.frame import Parts
 from tinyc.schemes.mma.warps import build_of_warps
+
 
 def build_product(origin: Origin) -> None:
     """Write the function of a kernel."""
     parts = Parts.of(origin)
-    build_of_warps(parts)
+    function = build_of_warps(parts)
+    size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dynamic_bytes(GpuKernel(function)))
+    function.attributes[DYNAMIC_SHARED_BYTES] = size

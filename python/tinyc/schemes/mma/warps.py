@@ -17,12 +17,13 @@ from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, TileCorner, Writer
 
 
-def build_of_warps(parts: Parts) -> None:
+def build_of_warps(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
     frame = open_function(parts.origin, parts.origin.name, grid_of(parts), (parts.tiling.threads, 1, 1))
     with ir.InsertionPoint(frame.body), here():
         _Kernel(Writer(parts, frame)).write()
         gpu.ReturnOp([])
+    return frame.body.owner
 
 
 def grid_of(parts: Parts) -> tuple[Dim, Dim, Dim]:
