@@ -6,7 +6,7 @@ hold.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
@@ -159,9 +159,8 @@ def _check_accumulators(block: ir.Block, kernel: GpuKernel, threads: int) -> Non
     """Check the accumulator tiles of statements that so many threads run together."""
     for op in block.operations:
         if isinstance(op, WarpgroupsOp):
-            teams = op.count.value * WARPGROUP_THREADS // op.teams.value
             _check_warpgroups(op, kernel)
-            _check_accumulators(op.body_block, kernel, teams)
+            _check_accumulators(op.body_block, kernel, WARPGROUP_THREADS)
         elif isinstance(op, scf.ForOp):
             _check_accumulators(op.body, kernel, threads)
         for kind in (result.type for result in op.results):
@@ -237,7 +236,7 @@ def _check_arguments(kernel: GpuKernel) -> list[str]:
     if held:
         if len(kernel.op.body.blocks) > 1:
             raise Malformed("has several blocks; statements stand in one, and in the loops of scf")
-        _check_statements(kernel.block)
+        _check_statements(kernel.block.operations)
     _check_extents(kernel, symbols, held, "status" in order)
     _check_outputs(kernel)
     return symbols
@@ -276,9 +275,9 @@ def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple
 # --- statements -------------------------------------------------------------------------------------------------------
 
 
-def _check_statements(block: ir.Block, in_loop: bool = False) -> None:
-    """Check that a block holds statements, loops around them, and what says where in the grid they are."""
-    for op in block.operations:
+def _check_statements(ops: Iterable[ir.OpView], in_loop: bool = False) -> None:
+    """Check that ops are statements, loops around them, and what says where in the grid they are."""
+    for op in ops:
         name = op.operation.name
         if in_loop and isinstance(op, AllocSmemOp | ShareOp | MbarrierInitOp):
             raise Malformed(f"has a '{name}' in a loop; shared memory is reserved once, in front of it")
@@ -291,9 +290,9 @@ def _check_statements(block: ir.Block, in_loop: bool = False) -> None:
                 f"has a tile as an operand of '{name}'; loops carry accumulators, and statements take tiles"
             )
         if isinstance(op, scf.ForOp):
-            _check_statements(op.body, in_loop=True)
+            _check_statements(op.body.operations, in_loop=True)
         elif isinstance(op, WarpgroupsOp):
-            _check_statements(op.body_block, in_loop=True)
+            _check_statements(op.inner, in_loop=True)
 
 
 def _check_outputs(kernel: GpuKernel) -> None:

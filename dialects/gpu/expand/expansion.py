@@ -26,7 +26,7 @@ class Expansion:
         kernel: GpuKernel,
         written: ir.OpView,
         arguments: Sequence[ir.Value],
-        expand_block: Callable[["Expansion", ir.Block], None],
+        expand: Callable[["Expansion", Iterable[ir.OpView]], None],
     ) -> None:
         self.kernel = kernel
         self.name, self.written, self.block = kernel.name, written, ir.InsertionPoint.current.block
@@ -40,7 +40,7 @@ class Expansion:
         self.dynamic_offsets = dynamic_offsets(kernel)
         self.dynamic: Word | None = None  # where dynamic shared memory begins
         self._workers: list[Workers] = []
-        self._expand_block = expand_block
+        self._expand = expand
 
     @property
     def workers(self) -> Workers:
@@ -50,9 +50,9 @@ class Expansion:
                 self._workers.append(Workers.of_cta(Threads(self.elements, self.kernel.cta_shape)))
         return self._workers[-1]
 
-    def expand_block(self, block: ir.Block) -> None:
-        """Expand the statements of a block that stands in another one, at the insertion point."""
-        self._expand_block(self, block)
+    def expand(self, statements: Iterable[ir.OpView]) -> None:
+        """Expand the statements in the body of one, at the insertion point."""
+        self._expand(self, statements)
 
     @contextlib.contextmanager
     def among(self, workers: Workers) -> Generator[None]:

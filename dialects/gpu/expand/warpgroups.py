@@ -20,21 +20,21 @@ def expand_warpgroups(expansion: Expansion, op: WarpgroupsOp) -> None:
     with expansion.elements.where(inside):
         if registers:
             emit(f"setmaxnreg.{'inc' if registers > _SPLIT_REGISTERS else 'dec'}.{registers}")
-        workers = everyone.warpgroups(first, count, op.teams.value)
-        expansion.values[op.body_block.arguments[0]] = as_index(group - first)
+        workers = everyone.warpgroup(first)
+        expansion.values[op.body_block.arguments[0]] = as_index(workers.group)
         with expansion.among(workers):
             if op.one_thread.value:
                 is_first = equals(workers.warp, 0)
                 elected = arith.andi(is_first, equals(Word(emit("elect")[0]), 1))
                 with expansion.elements.where(elected):
-                    expansion.expand_block(op.body_block)
+                    expansion.expand(op.inner)
             else:
-                expansion.expand_block(op.body_block)
+                expansion.expand(op.inner)
 
 
 def expand_named_barrier(expansion: Expansion, op: NamedBarrierOp) -> None:
-    """Emit the wait at the team's barrier."""
-    emit("barrier.sync", as_i32(expansion.workers.team + op.id.value), as_i32(op.threads.value))
+    """Emit the wait at the warpgroup's barrier."""
+    emit("barrier.sync", as_i32(expansion.workers.group + op.id.value), as_i32(op.threads.value))
 
 
 def expand_cluster_barrier(expansion: Expansion, op: ClusterBarrierOp) -> None:

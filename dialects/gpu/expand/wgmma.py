@@ -25,9 +25,11 @@ def expand(expansion: Expansion, op: WgmmaOp) -> None:
     stage = Word.of(expansion.values[op.stage])
     units_beside = layout.columns // layout.unit_columns
     unit = expansion.workers.warp // WARPGROUP_WARPS
-    row, column = unit * layout.unit_rows, 0
+    row, column = (Word.of(expansion.values[each]) for each in (op.row, op.column))
     if units_beside > 1:
-        row, column = unit // units_beside * layout.unit_rows, unit % units_beside * layout.unit_columns
+        row, column = row + unit // units_beside * layout.unit_rows, column + unit % units_beside * layout.unit_columns
+    elif layout.rows > layout.unit_rows:
+        row = row + unit * layout.unit_rows
     k = WGMMA_K_BYTES // lhs.layout.element_bytes
     flags = f"{'.ta' if lhs.staged.order == 'col' else ''}{'.tb' if rhs.staged.order == 'row' else ''}"
     name = f"wgmma.m64n{layout.unit_columns}{instruction_name(lhs.staged.tile, k)}{flags}"

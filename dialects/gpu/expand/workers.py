@@ -1,4 +1,4 @@
-"""The threads that run a statement, by warps: all of the CTA's, or those of a team of warpgroups.
+"""The threads that run a statement, by warps: all of the CTA's, or those of a warpgroup.
 
 Numbers are words of 32 bits. A warp's number is the same in all of its lanes, and ptxas is shown that: what is computed
 of it alone then needs no register of each thread.
@@ -17,14 +17,14 @@ from tinyc.mlir.constants import number
 class Workers:
     """`threads` threads that work together, one of which this thread is, `thread`, lane `lane` of warp `warp` of them.
 
-    `team` is their number where several such teams do the same, each apart.
+    `group` is their number where several warpgroups do the same, each apart.
     """
 
     threads: int
     thread: Word
     warp: AnyWord
     lane: Word
-    team: AnyWord = 0
+    group: AnyWord = 0
 
     @classmethod
     def of_cta(cls, threads: Threads) -> "Workers":
@@ -32,17 +32,11 @@ class Workers:
         thread = Word.of(threads.linear)
         return cls(threads.count, thread, _same_in_warp(thread // WARP_LANES), Word.of((thread % WARP_LANES).value))
 
-    def warpgroups(self, first: int, count: int, teams: int) -> "Workers":
-        """Those of some warpgroups, in teams of as many each."""
-        threads = count * WARPGROUP_THREADS // teams
-        warp = self.warp - first * WARPGROUP_WARPS
-        team: AnyWord = 0
-        thread: AnyWord = self.thread - first * WARPGROUP_THREADS
-        if teams > 1:
-            team, warp = divmod(warp, threads // WARP_LANES)
-            thread = thread % threads
-        assert isinstance(thread, Word)  # it is not known which one runs
-        return Workers(threads, thread, warp, self.lane, team)
+    def warpgroup(self, first: int) -> "Workers":
+        """Those of the warpgroup that the thread is in, one of some from `first` on."""
+        group, warp = divmod(self.warp, WARPGROUP_WARPS)
+        thread = Word.of((self.thread % WARPGROUP_THREADS).value)
+        return Workers(WARPGROUP_THREADS, thread, warp, self.lane, group - first)
 
     def start(self, layout: FragmentLayout) -> tuple[AnyWord, AnyWord]:
         """The row and column of an accumulator tile at which the thread's warp begins."""

@@ -11,33 +11,31 @@ NAMED_BARRIERS = 16
 
 
 class WarpgroupsOp(TgpuOp, name="warpgroups"):
-    """Run the body in `count` warpgroups of the CTA, from number `first` on; its argument is which of them a thread is in.
+    """Run the body in `count` warpgroups of the CTA, from number `first` on, in each by itself; its argument is which.
 
-    With `registers` above 0 each of their threads has so many from then on. `one_thread` says that one thread of the
-    first warpgroup runs it alone, as one that starts copies by TMA does. `teams` is in how many equal parts the
-    warpgroups work apart from each other, each on tiles of its own.
+    With `registers` above 0 each of their threads has so many from then on. `one_thread` says that one thread of a
+    warpgroup runs it alone, as one that starts copies by TMA does.
     """
 
     first: ir.IntegerAttr
     count: ir.IntegerAttr
     registers: ir.IntegerAttr
     one_thread: Any
-    teams: ir.IntegerAttr
     body: ext.Region
 
     def check(self) -> None:
         """The registers are some that `setmaxnreg` gives, and the body has one argument."""
         if len(self.regions[0].blocks) != 1 or len(self.body_block.arguments) != 1:
             raise Malformed("must have a body of one block, whose argument is the number of the warpgroup")
-        if self.first.value < 0 or self.count.value < 1 or self.teams.value < 1 or self.count.value % self.teams.value:
-            raise Malformed("is for some warpgroups, in teams of as many each")
+        if self.first.value < 0 or self.count.value < 1:
+            raise Malformed(f"is for {self.count.value} warpgroups from {self.first.value} on; a CTA has some from 0 on")
         registers = self.registers.value
         if registers and (registers % 8 or not 24 <= registers <= 256):
             raise Malformed(f"has registers = {registers}; a thread has 24 to 256, a multiple of 8")
 
 
 class NamedBarrierOp(TgpuOp, name="named_barrier"):
-    """Wait at barrier `id` plus the number of the team, until `threads` have come to it."""
+    """Wait at barrier `id` plus the number of the warpgroup, until `threads` have come to it."""
 
     id: ir.IntegerAttr
     threads: ir.IntegerAttr

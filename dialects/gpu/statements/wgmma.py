@@ -14,12 +14,15 @@ WGMMA_K_BYTES = 32
 class WgmmaOp(TgpuOp, name="wgmma"):
     """Add the product of the tiles of a stage, [BM, BK] and [BK, BN], to an accumulator tile; it is then in flight.
 
+    The accumulators are those of the rows of the one tile from `row` on, and the columns of the other from `column` on.
     Where `accumulate` (an i1) is false, the accumulators are set instead: what was in them does not count.
     """
 
     lhs: ext.Operand[Any]
     rhs: ext.Operand[Any]
     stage: ext.Operand[Any]
+    row: ext.Operand[Any]
+    column: ext.Operand[Any]
     accumulate: ext.Operand[Any]
     accumulator: ext.Operand[Any]
     output: ext.Result[Any]
@@ -28,13 +31,13 @@ class WgmmaOp(TgpuOp, name="wgmma"):
         """The tiles fit the accumulators, and the hardware reads them."""
         left, right = staged_tile(self.lhs.type), staged_tile(self.rhs.type)
         layout = accumulator_layout(self.accumulator.type)
-        require_indices(self, "stage")
+        require_indices(self, "stage", "row", "column")
         if str(self.accumulate.type) != "i1":
             raise Malformed(f"accumulates where {self.accumulate.type} says so; it must be an i1")
         if layout is None or layout.unit != "wgmma" or layout.unit_columns > 256:
             raise Malformed(f"adds to {self.accumulator.type}; its accumulators are #tgpu.fragments of wgmma, 256 wide at most")
         lhs, rhs = left.tile, right.tile
-        if rhs.rows != lhs.columns or (layout.rows, layout.columns) != (lhs.rows, rhs.columns):
+        if rhs.rows != lhs.columns or lhs.rows % layout.rows or rhs.columns % layout.columns:
             raise Malformed(f"multiplies {lhs} by {rhs} into {layout.rows}x{layout.columns}; tiles are MxK, KxN and MxN")
         if left.stages != right.stages or lhs.element != rhs.element:
             raise Malformed(f"multiplies {self.lhs.type} by {self.rhs.type}; give both one element type and as many stages")

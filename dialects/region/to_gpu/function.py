@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.codegen.elements import Elements
-from tinyc.dialects.gpu.dialect import GLOBAL
+from tinyc.dialects.gpu.dialect import GLOBAL, TensorMapType
+from tinyc.dialects.gpu.launch_attributes import TENSOR_MAP, tensor_map_attribute
+from tinyc.dialects.launch import TensorMap
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.ops import SIZES
 from tinyc.expr.extents import Dim
@@ -46,6 +48,7 @@ class Frame:
     body: ir.Block
     buffers: Mapping[ir.Value, ir.Value]
     symbols: Mapping[str, ir.Value]
+    maps: Sequence[ir.Value] = ()
 
     def index(self, dim: Dim) -> ir.Value:
         """Emit an extent as an index."""
@@ -53,22 +56,29 @@ class Frame:
 
 
 def open_function(
-    origin: Origin, name: str, grid: Sequence[Dim], threads: Sequence[int], **attributes: ir.Attribute
+    origin: Origin,
+    name: str,
+    grid: Sequence[Dim],
+    threads: Sequence[int],
+    maps: Sequence[TensorMap] = (),
+    **attributes: ir.Attribute,
 ) -> Frame:
     """Create a kernel's function at the insertion point, which must be in a `gpu.module`.
 
-    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; each of `attributes` becomes one of the
-    function's, `tgpu.<name>`.
+    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; `maps` are tensor maps of its buffers,
+    which become its last arguments; each of `attributes` becomes one of the function's, `tgpu.<name>`.
     """
     kernel, buffers, symbols = origin.kernel, list(origin.kernel.buffers), origin.kernel.symbols
     memory = ir.Attribute.parse(GLOBAL)
     status = ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64), memory_space=memory)
     statuses = [status] if kernel.is_checked else []
     types = [*(buffer.type for buffer in buffers), *statuses, *(ir.IndexType.get() for _ in symbols)]
+    types += [TensorMapType.get() for _ in maps]
     arguments: list[dict[str, ir.Attribute]] = [
         *({"tgpu.name": ir.StringAttr.get(each)} for each in origin.buffers),
         *({"tgpu.status": ir.UnitAttr.get()} for _ in statuses),
         *({"tgpu.extent": ir.StringAttr.get(each)} for each in symbols),
+        *({TENSOR_MAP: tensor_map_attribute(each)} for each in maps),
     ]
     function = gpu.GPUFuncOp(
         ir.FunctionType.get(types, []),
@@ -85,11 +95,18 @@ def open_function(
         function.attributes[f"tgpu.{key}"] = value
     body = function.add_entry_block()
     values = list(body.arguments)
-    extents = values[len(values) - len(symbols) :]
+    first_extent = len(buffers) + len(statuses)
+    extents = values[first_extent : first_extent + len(symbols)]
     locations = [*(buffer.location for buffer in buffers), *(here() for _ in statuses), *map(here, symbols)]
+    locations += [here() for _ in maps]
     for value, location in zip(values, locations, strict=True):
         value.set_location(location)
-    return Frame(body, dict(zip(buffers, values, strict=False)), dict(zip(symbols, extents, strict=True)))
+    return Frame(
+        body,
+        dict(zip(buffers, values, strict=False)),
+        dict(zip(symbols, extents, strict=True)),
+        values[first_extent + len(symbols) :],
+    )
 
 
 def copy_body(

@@ -53,19 +53,19 @@ class Word:
     def __or__(self, other: "AnyWord") -> "Word":
         return self._with(other, arith.ori, 0)
 
-    def __floordiv__(self, other: int) -> "Word":
-        if other & (other - 1) == 0:
+    def __floordiv__(self, other: "AnyWord") -> "Word":
+        if isinstance(other, int) and other & (other - 1) == 0:
             return self._with(other.bit_length() - 1, arith.shrui, 0)
         return self._with(other, arith.divui, 1)
 
-    def __mod__(self, other: int) -> "AnyWord":
+    def __mod__(self, other: "AnyWord") -> "AnyWord":
         if other == 1:
             return 0
-        if other & (other - 1) == 0:
+        if isinstance(other, int) and other & (other - 1) == 0:
             return self._with(other - 1, arith.andi, None)
         return self._with(other, arith.remui, None)
 
-    def __divmod__(self, other: int) -> tuple["Word", "AnyWord"]:
+    def __divmod__(self, other: "AnyWord") -> tuple["Word", "AnyWord"]:
         return self // other, self % other
 
 
@@ -92,3 +92,15 @@ def is_below(word: AnyWord, limit: AnyWord) -> ir.Value:
 def equals(word: AnyWord, other: AnyWord) -> ir.Value:
     """Emit whether two words are equal."""
     return arith.cmpi(arith.CmpIPredicate.eq, as_i32(word), as_i32(other))
+
+
+def smaller(word: AnyWord, other: AnyWord) -> AnyWord:
+    """The smaller of two words."""
+    if isinstance(word, int) and isinstance(other, int):
+        return min(word, other)
+    return Word(arith.minui(as_i32(word), as_i32(other)))
+
+
+def chosen(condition: ir.Value, word: AnyWord, other: AnyWord) -> Word:
+    """One word where a condition holds, else the other."""
+    return Word(arith.select(condition, as_i32(word), as_i32(other)))

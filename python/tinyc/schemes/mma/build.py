@@ -18,12 +18,13 @@ from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.mlir import ir
 from tinyc.schemes.mma.frame import Parts
-from tinyc.schemes.mma.warps import build_of_warps
+from tinyc.schemes.mma.simple import build_of_threads
+from tinyc.schemes.mma.specialised import build_of_warpgroups
 
 
 def build_product(origin: Origin) -> None:
     """Write the function of a kernel."""
     parts = Parts.of(origin)
-    function = build_of_warps(parts)
+    function = build_of_warpgroups(parts) if parts.tiling.is_persistent else build_of_threads(parts)
     size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dynamic_bytes(GpuKernel(function)))
     function.attributes[DYNAMIC_SHARED_BYTES] = size

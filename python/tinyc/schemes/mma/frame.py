@@ -139,7 +139,13 @@ class Writer:
     # --- results ------------------------------------------------------------------------------------------------------
 
     def epilogue(
-        self, number: int, accumulators: ir.Value, corner: TileCorner, tiles: ir.Value, slab: tuple[int, int]
+        self,
+        number: int,
+        accumulators: ir.Value,
+        corner: TileCorner,
+        tiles: ir.Value,
+        slab: tuple[int, int],
+        stage: ir.Value,
     ) -> None:
         """Emit what the region makes of a slab of columns for output `number`, into a tile in shared memory."""
         parts, kernel = self.parts, self.parts.origin.kernel
@@ -148,13 +154,13 @@ class Writer:
         ops = [*needed_for(kernel, [output.value], given=[reduced]), output]
         sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.contraction.result_sides]
         guarded = parts.guarded(rows="m", columns="n")
-        place = (accumulators, corner.batch, corner.m, corner.n, tiles, self.zero)
+        place = (accumulators, corner.batch, corner.m, corner.n, tiles, stage)
         statement = tgpu.EpilogueSlabOp(*place, *sides, guarded, ir.DenseI64ArrayAttr.get(slab))
         block = statement.body.blocks.append(reduced.type, arg_locs=[reduced.location])
         copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
         close_body(statement)
 
-    def store(self, number: int, tiles: ir.Value, corner: TileCorner, column: int) -> None:
+    def store(self, number: int, tiles: ir.Value, corner: TileCorner, column: int, stage: ir.Value) -> None:
         """Emit the stores of a slab of output `number`, which begins `column` columns behind the tile's first."""
         parts, kernel = self.parts, self.parts.origin.kernel
         access = parts.product.results[number]
@@ -164,14 +170,15 @@ class Writer:
         n = arith.addi(corner.n, self.frame.index(column)) if column else corner.n
         width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), store_width(access))
         tgpu.StGlobalVecOp(
-            tiles, self.zero, buffer, corner.batch, corner.m, n,
+            tiles, stage, buffer, corner.batch, corner.m, n,
             matrix["offset"], matrix["rows"], matrix["columns"], matrix["batches"],
             parts.guarded(rows="m", columns="n"), width,
         )  # fmt: skip
 
-    def output_elements(self) -> list[ElementType]:
-        """The element types of the outputs."""
-        return [tensor_type(each.value.type).element for each in self.parts.origin.kernel.yields]
+    @staticmethod
+    def element_of(parts: Parts, number: int) -> ElementType:
+        """The element type of an output."""
+        return tensor_type(parts.origin.kernel.yields[number].value.type).element
 
 
 def store_width(access: StridedAccess) -> int:

@@ -17,7 +17,7 @@ from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, TileCorner, Writer
 
 
-def build_of_warps(parts: Parts) -> gpu.GPUFuncOp:
+def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
     frame = open_function(parts.origin, parts.origin.name, grid_of(parts), (parts.tiling.threads, 1, 1))
     with ir.InsertionPoint(frame.body), here():
@@ -152,17 +152,18 @@ class _Kernel:
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(0))
         gpu.barrier()
         tiles: list[ir.Value] = []
-        for element in writer.output_elements():
+        for number in range(len(writer.parts.product.results)):
+            element = Writer.element_of(writer.parts, number)
             line = bn * element.size_bytes
             swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
             op = tgpu.AllocSmemOp(smem_type(GpuTile(element, bm, bn), 1, "row", swizzle), loc=here("C"))
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
             tiles.append(op.tiles)
         for number, held in enumerate(tiles):
-            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns))
+            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns), writer.zero)
         gpu.barrier()
         for number, held in enumerate(tiles):
-            writer.store(number, held, corner, 0)
+            writer.store(number, held, corner, 0, writer.zero)
 
 
 def _i64(value: int) -> ir.IntegerAttr:
