@@ -10,14 +10,18 @@ from collections.abc import Iterator, Mapping
 # `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
 from tinyc.codegen.identifiers import PTX_IDENTIFIER
+from tinyc.dialects.nvvm.assembly import fits_registers, is_known_asm
 from tinyc.dialects.nvvm.whitelist import (
     ALLOWED_OPS,
     ARGUMENT,
     ARGUMENT_TYPES,
+    DYNAMIC_LINKAGE,
+    GENERIC_POINTER,
     KERNEL,
     PTX_VERSIONS,
     SCALARS,
     SHARED_MEMORY,
+    TENSOR_MAP_ARGUMENT,
     Attributes,
 )
 from tinyc.mlir import gpu, ir
@@ -26,7 +30,8 @@ from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.target import TARGETS
 
 _TARGET = re.compile(r'#nvvm\.target<(?:O = [0-3], )?chip = "(\w+)", features = "\+ptx(\d+)">')
-_ARRAY = re.compile(r"!llvm\.array<\d+ x (\w+)>")
+_ARRAY = re.compile(r"!llvm\.array<(\d+) x (\w+)>")
+_STRUCT = re.compile(r"!llvm\.struct<\((.+)\)>")
 
 
 def verify(module: ir.Module) -> bool:
@@ -84,22 +89,32 @@ def _kernel(function: ir.Operation) -> Iterator[Violation]:
 
 
 def _arguments(function: ir.Operation) -> Iterator[Violation]:
-    for position, argument in enumerate(function.regions[0].blocks[0].arguments):
-        if str(argument.type) not in ARGUMENT_TYPES:
-            yield function.location, f"argument {position} is {argument.type}; it may be {', '.join(ARGUMENT_TYPES)}"
+    arguments = function.regions[0].blocks[0].arguments
     given = function.attributes.get("arg_attrs", None)
-    for position, notes in enumerate(given if isinstance(given, ir.ArrayAttr) else ()):
-        if isinstance(notes, ir.DictAttr):
-            yield from _values(function, f"argument {position}", {note.name: note.attr for note in notes}, ARGUMENT)
+    notes = [each for each in given if isinstance(each, ir.DictAttr)] if isinstance(given, ir.ArrayAttr) else []
+    for position, argument in enumerate(arguments):
+        what, kind = f"argument {position}", str(argument.type)
+        known = {note.name: note.attr for note in notes[position]} if position < len(notes) else {}
+        if kind not in ARGUMENT_TYPES:
+            yield function.location, f"{what} is {kind}; it may be {', '.join(ARGUMENT_TYPES)}"
+        elif kind != GENERIC_POINTER:
+            yield from _values(function, what, known, ARGUMENT)
+        else:
+            yield from _values(function, what, known, {name: (text,) for name, text in TENSOR_MAP_ARGUMENT.items()})
+            if len(known) < len(TENSOR_MAP_ARGUMENT):
+                expected = ", ".join(TENSOR_MAP_ARGUMENT)
+                yield function.location, f"{what} is {kind}; it must be a tensor map by value, with {expected}"
 
 
 def _shared(memory: ir.Operation) -> Iterator[Violation]:
-    """Check a global: an array of scalars in shared memory, which nothing fills in beforehand."""
+    """Check a global: an array of scalars in shared memory, which nothing fills in, and which may be dynamic."""
     yield from _name(memory)
     yield from _attributes(memory, SHARED_MEMORY)
     held = _ARRAY.fullmatch(str(memory.attributes["global_type"]))
-    if held is None or held[1] not in SCALARS or len(memory.regions[0].blocks):
+    if held is None or held[2] not in SCALARS or len(memory.regions[0].blocks):
         yield memory.location, "'llvm.mlir.global' must be an array of scalars in shared memory, without a value"
+    elif (str(memory.attributes["linkage"]) == DYNAMIC_LINKAGE) != (held[1] == "0"):
+        yield memory.location, "'llvm.mlir.global' is external where it is dynamic, and has no elements then"
 
 
 def _op(op: ir.Operation) -> Iterator[Violation]:
@@ -110,9 +125,26 @@ def _op(op: ir.Operation) -> Iterator[Violation]:
         return
     yield from _attributes(op, allowed.attributes)
     for kind in dict.fromkeys(str(value.type) for value in (*op.operands, *op.results)):
-        if kind not in allowed.types:
+        if kind not in allowed.types and not (allowed.takes_structs and _is_struct(kind)):
             taken = ", ".join(allowed.types) or "no value"
             yield around(op), f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
+    if op.name == "llvm.inline_asm":
+        yield from _assembly(op)
+
+
+def _is_struct(kind: str) -> bool:
+    """Whether a type is a struct of scalars."""
+    held = _STRUCT.fullmatch(kind)
+    return held is not None and all(each in SCALARS for each in held[1].split(", "))
+
+
+def _assembly(op: ir.Operation) -> Iterator[Violation]:
+    shown = f"'{op.name}' of {op.attributes['asm_string']} with {op.attributes['constraints']}"
+    if not is_known_asm(op):
+        yield around(op), f"{shown} is no instruction that kernels are written with"
+    elif not fits_registers(op):
+        types = ", ".join(str(value.type) for value in (*op.results, *op.operands))
+        yield around(op), f"{shown} is on {types}, which are not the types of its registers"
 
 
 def _attributes(op: ir.Operation, allowed: Attributes) -> Iterator[Violation]:

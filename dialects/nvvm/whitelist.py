@@ -13,6 +13,8 @@ LLVM_INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 LLVM_FLOATS = ("f16", "bf16", "f32", "f64")
 GLOBAL_POINTER, SHARED_POINTER = "!llvm.ptr<1>", "!llvm.ptr<3>"
 POINTERS = (GLOBAL_POINTER, SHARED_POINTER)
+#: To anything, such as a parameter that is passed by value.
+GENERIC_POINTER = "!llvm.ptr"
 SCALARS = (*LLVM_INTEGERS, *LLVM_FLOATS)
 #: What one access to memory moves: 2 to 16 elements that are 16 bytes at most.
 VECTORS = tuple(
@@ -33,10 +35,14 @@ Attributes = Mapping[str, tuple[str, ...] | re.Pattern[str] | None]
 
 @dataclass(frozen=True)
 class Allowed:
-    """One op: the types that its operands and results may have, and its attributes."""
+    """One op: the types that its operands and results may have, and its attributes.
+
+    It may also be on structs of scalars where it `takes_structs`.
+    """
 
     types: tuple[str, ...] = ()
     attributes: Attributes = field(default_factory=dict[str, "tuple[str, ...] | re.Pattern[str] | None"])
+    takes_structs: bool = False
 
 
 # Software functions rely on each operation being rounded by itself.
@@ -45,6 +51,7 @@ _EXACT: Attributes = {"fastmathFlags": ("#llvm.fastmath<none>",)}
 _ALIGNMENTS = tuple(f"{2**power} : i64" for power in range(12))
 _THREADS = re.compile(r"array<i32: [1-9]\d{0,3}(, [1-9]\d{0,3}){2}>")
 _FEW = re.compile(r"[1-9]\d{0,2} : i32")
+_CLUSTER = re.compile(r"array<i32: [1-8](, [1-8]){2}>")
 _NOT_ATOMIC: Attributes = {"ordering": ("0 : i64",), "alignment": _ALIGNMENTS}
 _RELAXED = ("2 : i64",)
 _SCOPE = ('"device"',)
@@ -81,7 +88,20 @@ ALLOWED_OPS: Mapping[str, Allowed] = {
         ("i32", "i64", *_PAIRS, *POINTERS),
         {"success_ordering": _RELAXED, "failure_ordering": _RELAXED, "syncscope": _SCOPE},
     ),
-    "llvm.extractvalue": Allowed((*LLVM_INTEGERS, *_PAIRS), {"position": None}),
+    "llvm.extractvalue": Allowed((*SCALARS, *_PAIRS), {"position": None}, takes_structs=True),
+    **_same(Allowed((*POINTERS, GENERIC_POINTER, "i32", "i64")), "llvm.", "ptrtoint", "inttoptr"),
+    "llvm.addrspacecast": Allowed((*POINTERS, GENERIC_POINTER)),
+    # Instructions that LLVM has no name for: the texts that `assembly` knows.
+    "llvm.inline_asm": Allowed(
+        SCALARS,
+        {
+            **dict.fromkeys(("asm_string", "constraints"), None),
+            "has_side_effects": ("unit",),
+            "asm_dialect": ("0 : i64",),
+            "tail_call_kind": ("#llvm.tailcallkind<none>",),
+        },
+        takes_structs=True,
+    ),
     # Integers
     **_same(Allowed(WIDE, {"overflowFlags": None}), "llvm.", "add", "sub", "mul", "shl"),
     **_same(Allowed(WIDE, {"isExact": None}), "llvm.", "lshr", "ashr"),
@@ -126,20 +146,29 @@ KERNEL: Attributes = {
     "nvvm.maxntid": _THREADS,
     "nvvm.minctasm": _FEW,
     "nvvm.maxnreg": _FEW,
+    "nvvm.cluster_dim": _CLUSTER,
 }
-ARGUMENT_TYPES = (*SCALARS, GLOBAL_POINTER)
+ARGUMENT_TYPES = (*SCALARS, GLOBAL_POINTER, GENERIC_POINTER)
 ARGUMENT: Attributes = {
     "llvm.align": _ALIGNMENTS,
     **dict.fromkeys(("llvm.noalias", "llvm.readonly", "llvm.writeonly"), ("unit",)),
 }
+#: What an argument that is a tensor map says, 128 bytes by value: all of it, and nothing else.
+TENSOR_MAP_ARGUMENT: Mapping[str, str] = {
+    "llvm.byval": "!llvm.array<128 x i8>",
+    "llvm.align": "64 : i64",
+    "nvvm.grid_constant": "unit",
+}
 
+#: Of shared memory whose size the launch says.
+DYNAMIC_LINKAGE = "#llvm.linkage<external>"
 #: What shared memory may say.
 SHARED_MEMORY: Attributes = {
     "sym_name": None,
     "global_type": None,
     "addr_space": ("3 : i32",),
     "alignment": _ALIGNMENTS,
-    "linkage": ("#llvm.linkage<internal>",),
+    "linkage": ("#llvm.linkage<internal>", DYNAMIC_LINKAGE),
     "unnamed_addr": ("0 : i64",),
     "visibility_": ("0 : i64",),
 }

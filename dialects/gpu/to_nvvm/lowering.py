@@ -12,13 +12,15 @@ from typing import ClassVar
 from tinyc import mlir
 from tinyc.codegen import software_math
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.gpu.dialect import GLOBAL, SHARED
+from tinyc.dialects.gpu.dialect import GLOBAL, SHARED, TensorMapType
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.kernel import GpuKernel, kernels_of_statements
+from tinyc.dialects.gpu.launch_attributes import CLUSTER
 from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, by_op
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.gpu.to_nvvm.memory import ADDRESS_SPACES, MemoryRewriter, is_buffer, pointer
 from tinyc.dialects.nvvm.verify import gpu_modules
+from tinyc.dialects.nvvm.whitelist import GENERIC_POINTER, TENSOR_MAP_ARGUMENT
 from tinyc.mlir import arith, gpu, ir, memref, passmanager
 from tinyc.mlir.locations import unnamed, where
 from tinyc.passes import Pass
@@ -29,6 +31,8 @@ _UPSTREAM = (
     "convert-scf-to-cf,convert-math-to-llvm,convert-arith-to-llvm,arith-expand,convert-arith-to-llvm,convert-cf-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse"
 )
+#: Where the pattern of every swizzle begins anew.
+DYNAMIC_ALIGNMENT_BYTES = 1024
 _LOWERINGS = by_op(SCALAR_OPS, "tinyc.dialects.gpu.to_nvvm", "lower")
 
 
@@ -41,9 +45,11 @@ class GpuToNvvm(Pass):
     Ensures:
         1. Each kernel is an `llvm.func` of its name that says how many threads a CTA has. Its arguments are those of
            the `gpu.func`: buffers are pointers to global memory, which alias nothing, but for those of a pair of
-           `tgpu.in_place`, and are marked as read-only where nothing is written through them; extents are i64.
+           `tgpu.in_place`, and are marked as read-only where nothing is written through them; extents are i64; tensor
+           maps are 128 bytes by value. A cluster is as large as `tgpu.cluster` says.
         2. Memory is accessed by `llvm.load` and `llvm.store` at an address of base and row-major index; shared memory
-           is an `llvm.mlir.global` in address space 3. Index arithmetic is 64 bits wide.
+           is an `llvm.mlir.global` in address space 3; one that is `tgpu.dynamic` has no size, and is external. Index
+           arithmetic is 64 bits wide.
         3. An addition to memory is one `llvm.atomicrmw`; the first thread to note an index out of range wins a
            `llvm.cmpxchg` on the status buffer. Neighbouring elements are one load or store of a vector.
     Before:
@@ -104,12 +110,14 @@ def _lower_shared(shared: memref.GlobalOp) -> None:
     if not is_buffer(kind, SHARED) or not (value is None or isinstance(value, ir.UnitAttr)):
         message = f"'memref.global' of {kind} is not shared memory; it must have one axis and be uninitialized there"
         raise TinycError("NoGpuKernel", message, where(shared.location))
+    is_dynamic = "tgpu.dynamic" in shared.attributes
     with ir.InsertionPoint(shared), shared.location:
         mlir.llvm.mlir_global(
-            ir.Type.parse(f"!llvm.array<{kind.get_dim_size(0)} x {kind.element_type}>"),
+            ir.Type.parse(f"!llvm.array<{0 if is_dynamic else kind.get_dim_size(0)} x {kind.element_type}>"),
             shared.sym_name.value,
-            ir.Attribute.parse("#llvm.linkage<internal>"),
-            alignment=VECTOR_BYTES,  # whatever its elements: some kernels access several at once
+            ir.Attribute.parse(f"#llvm.linkage<{'external' if is_dynamic else 'internal'}>"),
+            # Whatever its elements: some kernels access several at once; swizzled tiles are in the dynamic one.
+            alignment=DYNAMIC_ALIGNMENT_BYTES if is_dynamic else VECTOR_BYTES,
             addr_space=ADDRESS_SPACES[SHARED],
         )
     shared.erase()
@@ -120,21 +128,17 @@ def _lower_kernel(kernel: GpuKernel) -> None:
     _check_signature(kernel)
     block, old = kernel.block, kernel.arguments
     attributes = _argument_attributes(kernel)
-    is_pointer = [is_buffer(each.type, GLOBAL) for each in old]
-    i64 = ir.IntegerType.get_signless(64)
-    pairs = zip(old, is_pointer, strict=True)
-    types = [pointer(ir.MemRefType(each.type)) if in_memory else i64 for each, in_memory in pairs]
+    types = [_argument_type(each.type) for each in old]
     new = [block.add_argument(kind, argument.location) for kind, argument in zip(types, old, strict=True)]
-    pointers: dict[ir.Value, ir.Value] = {
-        a: b for a, b, in_memory in zip(old, new, is_pointer, strict=True) if in_memory
-    }
+    pairs = list(zip(old, new, strict=True))
+    pointers: dict[ir.Value, ir.Value] = {a: b for a, b in pairs if not isinstance(a.type, ir.IndexType)}
     rewriter = MemoryRewriter(pointers, _LOWERINGS)
     erased = [op for op in _program_order(block) if rewriter.rewrite(op)]
     for op in reversed(erased):
         op.erase()
     with ir.InsertionPoint.at_block_begin(block), unnamed(kernel.location):
-        for argument, value, in_memory in zip(old, new, is_pointer, strict=True):
-            if not in_memory:
+        for argument, value in pairs:
+            if argument not in pointers:
                 argument.replace_all_uses_with(arith.index_cast(ir.IndexType.get(), value))
     for _ in old:
         block.erase_argument(0)
@@ -144,8 +148,15 @@ def _lower_kernel(kernel: GpuKernel) -> None:
     kernel.op.erase()
 
 
+def _argument_type(kind: ir.Type) -> ir.Type:
+    """The type of an argument: buffers and tensor maps are pointers, extents are i64."""
+    if isinstance(kind, TensorMapType):
+        return ir.Type.parse(GENERIC_POINTER)
+    return pointer(ir.MemRefType(kind)) if is_buffer(kind, GLOBAL) else ir.IntegerType.get_signless(64)
+
+
 def _check_signature(kernel: GpuKernel) -> None:
-    """Check that a function is a kernel of one block over buffers and extents.
+    """Check that a function is a kernel of one block over buffers, extents and tensor maps.
 
     Raises:
         TinycError: `NoGpuKernel`.
@@ -157,11 +168,12 @@ def _check_signature(kernel: GpuKernel) -> None:
     declared = ir.FunctionType(kernel.op.function_type.value).inputs
     for position, argument in enumerate(kernel.arguments):
         kind = argument.type
-        if position >= len(declared) or not (is_buffer(kind, GLOBAL) or isinstance(kind, ir.IndexType)):
+        is_other = isinstance(kind, ir.IndexType | TensorMapType)
+        if position >= len(declared) or not (is_buffer(kind, GLOBAL) or is_other):
             raise TinycError(
                 "NoGpuKernel",
                 f"'gpu.func' @{name}: argument {position} is {kind}; a kernel takes one-dimensional memrefs in global "
-                "memory and indices, and shared memory is a memref.global",
+                "memory, indices and tensor maps, and shared memory is a memref.global",
                 where(kernel.location),
             )
 
@@ -179,18 +191,22 @@ def _program_order(block: ir.Block) -> list[ir.OpView]:
 def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
     """The attributes that tell LLVM of the arguments: buffers are apart but for those that may be one, and aligned.
 
+    What a tensor map is of, it also reaches.
     They are aligned to more than their elements. But LLVM, told so, reads a few elements at once where it needs fewer,
     and then beyond the end of a buffer.
     """
     i64 = ir.IntegerType.get_signless(64)
     described: list[ir.Attribute] = []
     paired = {position for pair in kernel.in_place for position in pair}
+    mapped = {each.buffer for each in kernel.tensor_maps}
     for position, argument in enumerate(kernel.arguments):
         known: dict[str, ir.Attribute] = {}
-        if is_buffer(argument.type, GLOBAL):
+        if isinstance(argument.type, TensorMapType):
+            known = {name: ir.Attribute.parse(text) for name, text in TENSOR_MAP_ARGUMENT.items()}
+        elif is_buffer(argument.type, GLOBAL):
             alignment = _element_bytes(ir.MemRefType(argument.type))
             known = {"llvm.align": ir.IntegerAttr.get(i64, alignment)}
-            if position not in paired:
+            if position not in {*paired, *mapped}:
                 known["llvm.noalias"] = ir.UnitAttr.get()
             if all(isinstance(use.owner, READING_OPS) for use in argument.uses):
                 known["llvm.readonly"] = ir.UnitAttr.get()
@@ -215,6 +231,8 @@ def _function(kernel: GpuKernel, types: list[ir.Type], arguments: ir.ArrayAttr) 
         attributes["nvvm.reqntid"] = kernel.op.known_block_size
         # One CTA a multiprocessor is enough: else ptxas may save registers for more of them, and spill.
         attributes["nvvm.minctasm"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
+    if CLUSTER in kernel.op.attributes:
+        attributes["nvvm.cluster_dim"] = kernel.op.attributes[CLUSTER]
     return function
 
 
