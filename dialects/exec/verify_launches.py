@@ -20,7 +20,7 @@ _CTA_LIMITS = (
     min(target.threads_per_cta_z for target in TARGETS),
 )
 _CTA_THREADS = min(target.threads_per_cta for target in TARGETS)
-#: What some target takes: CTAs of a cluster, and bytes of shared memory of a CTA. The kernel says which target it is for.
+#: What some target takes: CTAs of a cluster, and bytes of shared memory of a CTA. The layer does not know the target.
 _CLUSTER_CTAS = max(target.ctas_per_cluster for target in TARGETS)
 _SHARED_BYTES = max(target.shared_bytes_per_cta_optin for target in TARGETS)
 

@@ -1,8 +1,8 @@
 """A view of one GPU kernel, the `gpu.func` that a region has become: its arguments, its launch, its statements.
 
 A kernel's arguments are its buffers (inputs, then outputs), a status buffer where an index may be out of range, its
-extents, and its tensor maps; `tgpu.…` attributes of the arguments and of the function say which is what, and how it is launched. The view
-reads a kernel that verifies, of statements or at the scalar level.
+extents, and its tensor maps; `tgpu.…` attributes of the arguments and of the function say which is what, and how it is
+launched. The view reads a kernel that verifies, of statements or at the scalar level.
 """
 
 import re

@@ -38,7 +38,7 @@ def is_known_asm(op: ir.Operation) -> bool:
 def fits_registers(op: ir.Operation) -> bool:
     """Whether the results and the operands of inline assembly are of the types of its registers."""
     constraints = ir.StringAttr(op.attributes["constraints"]).value.split(",")
-    listed = [each for each in constraints if not each.startswith("~")]
+    listed = [each for each in constraints if each and not each.startswith("~")]
     written = [each.removeprefix("=") for each in listed if each.startswith("=")]
     read = [written[int(each)] if each.isdigit() and int(each) < len(written) else each for each in listed]
     given = [*_result_types(op), *(str(operand.type) for operand in op.operands)]

@@ -100,7 +100,7 @@ def _arguments(function: ir.Operation) -> Iterator[Violation]:
         elif kind != GENERIC_POINTER:
             yield from _values(function, what, known, ARGUMENT)
         else:
-            yield from _values(function, what, known, TENSOR_MAP_ARGUMENT)
+            yield from _values(function, what, known, {name: (text,) for name, text in TENSOR_MAP_ARGUMENT.items()})
             if len(known) < len(TENSOR_MAP_ARGUMENT):
                 expected = ", ".join(TENSOR_MAP_ARGUMENT)
                 yield function.location, f"{what} is {kind}; it must be a tensor map by value, with {expected}"

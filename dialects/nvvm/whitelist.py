@@ -153,11 +153,11 @@ ARGUMENT: Attributes = {
     "llvm.align": _ALIGNMENTS,
     **dict.fromkeys(("llvm.noalias", "llvm.readonly", "llvm.writeonly"), ("unit",)),
 }
-#: What a tensor map says, an argument of 128 bytes by value: all of it, and nothing else.
-TENSOR_MAP_ARGUMENT: Attributes = {
-    "llvm.byval": ("!llvm.array<128 x i8>",),
-    "llvm.align": ("64 : i64",),
-    "nvvm.grid_constant": ("unit",),
+#: What an argument that is a tensor map says, 128 bytes by value: all of it, and nothing else.
+TENSOR_MAP_ARGUMENT: Mapping[str, str] = {
+    "llvm.byval": "!llvm.array<128 x i8>",
+    "llvm.align": "64 : i64",
+    "nvvm.grid_constant": "unit",
 }
 
 #: Of shared memory whose size the launch says.

@@ -15,10 +15,12 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import GLOBAL, SHARED, TensorMapType
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.kernel import GpuKernel, kernels_of_statements
+from tinyc.dialects.gpu.launch_attributes import CLUSTER
 from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, by_op
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.gpu.to_nvvm.memory import ADDRESS_SPACES, MemoryRewriter, is_buffer, pointer
 from tinyc.dialects.nvvm.verify import gpu_modules
+from tinyc.dialects.nvvm.whitelist import GENERIC_POINTER, TENSOR_MAP_ARGUMENT
 from tinyc.mlir import arith, gpu, ir, memref, passmanager
 from tinyc.mlir.locations import unnamed, where
 from tinyc.passes import Pass
@@ -189,6 +191,7 @@ def _program_order(block: ir.Block) -> list[ir.OpView]:
 def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
     """The attributes that tell LLVM of the arguments: buffers are apart but for those that may be one, and aligned.
 
+    What a tensor map is of, it also reaches.
     They are aligned to more than their elements. But LLVM, told so, reads a few elements at once where it needs fewer,
     and then beyond the end of a buffer.
     """
@@ -199,11 +202,11 @@ def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
     for position, argument in enumerate(kernel.arguments):
         known: dict[str, ir.Attribute] = {}
         if isinstance(argument.type, TensorMapType):
-            known = {name: ir.Attribute.parse(text) for name, text in _BY_VALUE.items()}
+            known = {name: ir.Attribute.parse(text) for name, text in TENSOR_MAP_ARGUMENT.items()}
         elif is_buffer(argument.type, GLOBAL):
             alignment = _element_bytes(ir.MemRefType(argument.type))
             known = {"llvm.align": ir.IntegerAttr.get(i64, alignment)}
-            if position not in paired:
+            if position not in {*paired, *mapped}:
                 known["llvm.noalias"] = ir.UnitAttr.get()
             if all(isinstance(use.owner, READING_OPS) for use in argument.uses):
                 known["llvm.readonly"] = ir.UnitAttr.get()
@@ -228,6 +231,8 @@ def _function(kernel: GpuKernel, types: list[ir.Type], arguments: ir.ArrayAttr) 
         attributes["nvvm.reqntid"] = kernel.op.known_block_size
         # One CTA a multiprocessor is enough: else ptxas may save registers for more of them, and spill.
         attributes["nvvm.minctasm"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
+    if CLUSTER in kernel.op.attributes:
+        attributes["nvvm.cluster_dim"] = kernel.op.attributes[CLUSTER]
     return function
 
 

@@ -43,9 +43,9 @@ class RegionToExec(Pass):
     Ensures:
         1. The host function is gone; the kernels stay. Of several host functions `@main` is the program; the others
            are gone with their kernels.
-        2. A launch's generation is its level in the dependence graph; the launch contract has the kernel's buffers,
-           its status slot where indices come from data, its symbols, and its tensor maps, in the kernel function's order. A kernel
-           that another one goes before is two launches, the second of which updates what the first has written.
+        2. A launch's generation is its level in the dependence graph; the launch contract has the kernel's buffers, its
+           status slot where indices come from data, its symbols, and its tensor maps, in the kernel function's order. A
+           kernel that another one goes before is two launches, the second of which updates what the first has written.
         3. A value that is neither input nor output lies in the arena, where a later one may take its place when its
            last reader's generation is over, or at once where its kernel offers it (`in_place`). A `tiny.reshape` is
            the same buffer.

@@ -253,3 +253,31 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
     gpu.return
   }
 }
+
+// -----
+
+// A tensor map is 128 bytes by value, and reaches its buffer, too; a cluster is a fact of the function; dynamic shared
+// memory has no size of its own.
+// CHECK: llvm.mlir.global external @copy_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// CHECK: llvm.func @copy(%{{.*}}: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.readonly}, %{{.*}}: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.noalias},
+// CHECK-SAME: %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant})
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+// CHECK: llvm.mlir.addressof @copy_smem : !llvm.ptr<3>
+!buffer = memref<?xf32, #gpu.address_space<global>>
+!tile = memref<65536xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  memref.global "private" @copy_smem : !tile {tgpu.dynamic}
+  gpu.func @copy(%x: !buffer {tgpu.tensor = tensor<64xf32>}, %y: !buffer {tgpu.tensor = tensor<64xf32>},
+                 %n: index {tgpu.extent = "N"}, %map: !tgpu.tensor_map {tgpu.tensor_map = {
+                   buffer = 0 : i64, dims = ["N"], strides = [], box = [64], swizzle = 0 : i64}})
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>, tgpu.grid = [2, 1, 1],
+        tgpu.cluster = array<i32: 2, 1, 1>, tgpu.dynamic_shared_bytes = 65536 : i64} {
+    %tile = memref.get_global @copy_smem : !tile
+    %thread = gpu.thread_id x
+    %0 = memref.load %tile[%thread] : !tile
+    memref.store %0, %tile[%n] : !tile
+    %1 = memref.load %x[%thread] : !buffer
+    memref.store %1, %y[%thread] : !buffer
+    gpu.return
+  }
+}

@@ -14,7 +14,7 @@ gpu.module @kernels {
 // A buffer has one dense axis.
 !buffer = memref<?x?xf32, #gpu.address_space<global>>
 gpu.module @kernels {
-  // expected-error @+1 {{'gpu.func' @k: argument 0 is memref<?x?xf32, #gpu.address_space<global>>; a kernel takes one-dimensional memrefs in global memory and indices, and shared memory is a memref.global [TC205 NoGpuKernel]}}
+  // expected-error @+1 {{'gpu.func' @k: argument 0 is memref<?x?xf32, #gpu.address_space<global>>; a kernel takes one-dimensional memrefs in global memory, indices and tensor maps, and shared memory is a memref.global [TC205 NoGpuKernel]}}
   gpu.func @k(%x: !buffer) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
     gpu.return
   }

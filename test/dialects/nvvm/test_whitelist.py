@@ -161,9 +161,35 @@ def registers():
     yield from (kernel([], f"%r = {op} : i32", "i32") for op in ALLOWED_OPS if op.startswith("nvvm.read."))
 
 
+def addresses():
+    for width in ("i32", "i64"):
+        body = f"%q = llvm.inttoptr %a : {width} to !llvm.ptr<3>\n%r = llvm.ptrtoint %q : !llvm.ptr<3> to {width}"
+        yield kernel([width], body, width)
+    body = f"%q = llvm.addrspacecast %pa : {GLOBAL_POINTER} to !llvm.ptr\n%r = llvm.ptrtoint %q : !llvm.ptr to i64"
+    yield kernel(["i8"], body, "i64")
+
+
+#: Instructions for the test: texts and constraints, with the types of their one operand and of each result.
+ASSEMBLY = {
+    ("not.b32 $0, $1;", "=r,r"): ("i32", "i32"),
+    ("mov.b32 {$0, $1}, $2;", "=h,=h,r"): ("i32", "i16", "i16"),
+    ("mov.b64 {$0, $1}, $2;", "=f,=f,l"): ("i64", "f32", "f32"),
+}
+
+
+def assembly():
+    for (text, constraints), (operand, *results) in ASSEMBLY.items():
+        kind = results[0] if len(results) == 1 else f"!llvm.struct<({', '.join(results)})>"
+        name = "%r" if len(results) == 1 else "%s"
+        last = "" if len(results) == 1 else f"\n%r = llvm.extractvalue %s[1] : {kind}"
+        asm = f'{name} = llvm.inline_asm has_side_effects asm_dialect = att "{text}", "{constraints}" %a'
+        yield kernel([operand], f"{asm} : ({operand}) -> {kind}{last}", results[-1])
+
+
 @functools.cache
 def samples():
-    return [*arithmetic(), *conversions(), *choices(), *memory(), *vectors(), *shuffles(), *registers()]
+    described = [*arithmetic(), *conversions(), *choices(), *memory(), *vectors(), *shuffles(), *registers()]
+    return [*described, *addresses(), *assembly()]
 
 
 def test_there_is_a_sample_of_every_op():
@@ -171,11 +197,13 @@ def test_there_is_a_sample_of_every_op():
     assert [op for op in ALLOWED_OPS if op not in words] == []
 
 
-COMPILE = """
+COMPILE = f"""
 import sys
 from tinyc import pipeline, text
+from tinyc.dialects.nvvm.assembly import attach_assembly
 from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.dialects.registry import context
+attach_assembly("test", lambda *entry: entry in {set(ASSEMBLY)!r})
 with context():
     module = text.parse(sys.stdin.read())
     pipeline.parse("nvvm-to-ptx").run(module)

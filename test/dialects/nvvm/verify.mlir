@@ -29,7 +29,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] 
     %1 = llvm.load volatile %y : !llvm.ptr<1> -> f32
     // expected-error @+1 {{'llvm.atomicrmw': ordering is 7 : i64; it may be 2 : i64}}
     %2 = llvm.atomicrmw add %y, %b syncscope("device") seq_cst : !llvm.ptr<1>, i64
-    // expected-error @+1 {{'llvm.inttoptr' is not known to the NVPTX backend}}
+    // expected-error @+1 {{'llvm.inttoptr' on !llvm.ptr<5>: the NVPTX backend is known to take it on}}
     %3 = llvm.inttoptr %b : i64 to !llvm.ptr<5>
     // expected-error @+1 {{'llvm.load' on !llvm.ptr<5>: the NVPTX backend is known to take it on}}
     %4 = llvm.load %3 : !llvm.ptr<5> -> f32
@@ -100,4 +100,44 @@ gpu.module @too_old [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx63">] {
 }
 // expected-error @+1 {{it has #nvvm.target<O = 3, chip = "sm_99", features = "+ptx80">}}
 gpu.module @unknown [#nvvm.target<O = 3, chip = "sm_99", features = "+ptx80">] {
+}
+
+// -----
+
+// A pointer to anything is a tensor map, by value and whole; clusters have at most 8 CTAs along an axis.
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  // expected-error @+1 {{argument 0 is !llvm.ptr; it must be a tensor map by value, with llvm.byval, llvm.align, nvvm.grid_constant}}
+  llvm.func @a(%m: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}) attributes {nvvm.kernel} {
+    llvm.return
+  }
+  // expected-error @+1 {{argument 0: llvm.byval is !llvm.array<64 x i8>; it may be !llvm.array<128 x i8>}}
+  llvm.func @b(%m: !llvm.ptr {llvm.byval = !llvm.array<64 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}) attributes {nvvm.kernel} {
+    llvm.return
+  }
+  // expected-error @+1 {{'llvm.func': nvvm.cluster_dim is array<i32: 16, 1, 1>; it must be of the form}}
+  llvm.func @c() attributes {nvvm.kernel, nvvm.cluster_dim = array<i32: 16, 1, 1>} {
+    llvm.return
+  }
+}
+
+// -----
+
+// Shared memory is external where it is dynamic, and has no elements then.
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  llvm.mlir.global external @a() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  // expected-error @+1 {{'llvm.mlir.global' is external where it is dynamic, and has no elements then}}
+  llvm.mlir.global external @b() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<4 x i8>
+  // expected-error @+1 {{'llvm.mlir.global' is external where it is dynamic, and has no elements then}}
+  llvm.mlir.global internal @c() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+}
+
+// -----
+
+// Assembly is that of a table.
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  llvm.func @k(%a: i32) attributes {nvvm.kernel} {
+    // expected-error @+1 {{'llvm.inline_asm' of "halt $0;" with "r" is no instruction that kernels are written with}}
+    llvm.inline_asm has_side_effects asm_dialect = att "halt $0;", "r" %a : (i32) -> ()
+    llvm.return
+  }
 }
