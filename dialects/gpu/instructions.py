@@ -57,7 +57,15 @@ _REGISTERS = {"i32": "r", "i64": "l", "f32": "f"}
 
 @functools.cache
 def instruction(name: str) -> Instruction | None:
-    """The instruction called `name`, or None."""
+    """The instruction called `name`, or None; with ".if" behind it, done where its last operand, an i32, is not 0.
+
+    So a thread of many does something without a branch around it, by which LLVM may part what all do together.
+    """
+    base = instruction(name.removesuffix(".if")) if name.endswith(".if") else None
+    if base is not None and not base.given:
+        entry = _conditional(name, base)
+        _asked.add((entry.asm, entry.constraints))
+        return entry
     for pattern, make in _FAMILIES:
         found = re.fullmatch(pattern, name)
         if found is not None:
@@ -65,6 +73,14 @@ def instruction(name: str) -> Instruction | None:
             _asked.add((entry.asm, entry.constraints))
             return entry
     return None
+
+
+def _conditional(name: str, base: Instruction) -> Instruction:
+    last = len(base.operands)
+    inside = base.ptx.removeprefix("{").removesuffix("}") if base.ptx.startswith("{.reg") else base.ptx
+    *before, done = [f"{each.strip()};" for each in inside.split(";") if each.strip()]
+    ptx = f"{{.reg .pred run; setp.ne.b32 run, {{{last}}}, 0; {' '.join([*before, f'@run {done}'])}}}"
+    return Instruction(name, ptx, operands=(*base.operands, "i32"))
 
 
 #: The texts and constraints of the instructions that were asked for: what may reach the backend.

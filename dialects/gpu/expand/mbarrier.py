@@ -7,6 +7,7 @@ from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.swizzled_buffer import Mbarriers
 from tinyc.dialects.gpu.statements import MbarrierArriveOp, MbarrierExpectTxOp, MbarrierInitOp, MbarrierWaitOp
 from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.mlir import arith, ir
 
 
 def expand_mbarrier_init(expansion: Expansion, op: MbarrierInitOp) -> None:
@@ -28,16 +29,20 @@ def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
     """Emit the arrival by a lane of each warp; of a cluster's CTAs each is another lane's."""
     workers, ctas = expansion.workers, op.ctas.value
     barrier = _barrier(expansion, op)
-    with expansion.elements.where(is_below(workers.lane, ctas)):
-        if ctas == 1:
-            emit("mbarrier.arrive", as_i32(barrier))
-        else:
-            emit("mbarrier.arrive.remote", as_i32(barrier), workers.lane.value)
+    arrives = arith.extui(ir.IntegerType.get_signless(32), is_below(workers.lane, ctas))
+    if ctas == 1:
+        emit("mbarrier.arrive.if", as_i32(barrier), arrives)
+    else:
+        emit("mbarrier.arrive.remote.if", as_i32(barrier), as_i32(workers.lane % _power(ctas)), arrives)
 
 
 def expand_mbarrier_wait(expansion: Expansion, op: MbarrierWaitOp) -> None:
     """Emit the wait."""
     emit("mbarrier.wait", as_i32(_barrier(expansion, op)), expansion.values[op.parity])
+
+
+def _power(ctas: int) -> int:
+    return 1 << (ctas - 1).bit_length()
 
 
 def _barrier(expansion: Expansion, op: MbarrierArriveOp | MbarrierExpectTxOp | MbarrierWaitOp) -> Word:

@@ -2,7 +2,7 @@
 
 from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.groups import one_thread
+from tinyc.dialects.gpu.expand.groups import is_first
 from tinyc.dialects.gpu.statements import MapAddressOp, TmaLoadOp, TmaStoreOp
 from tinyc.dialects.gpu.statements.instruction import emit
 from tinyc.mlir import ir
@@ -34,11 +34,11 @@ def expand_tma_store(expansion: Expansion, op: TmaStoreOp) -> None:
     buffer = expansion.swizzled[op.tiles]
     layout, place = buffer.layout, _place(expansion, op)
     source = buffer.stage(Word.of(expansion.values[op.stage]))
-    with one_thread(expansion):
-        for slab in range(layout.slabs):
-            at = [place[0] + slab * layout.line_elements, *place[1:]]
-            to = as_i32(source + slab * layout.slab_bytes)
-            emit(f"tma.store.{len(place)}d", to, _map(expansion, op), *map(as_i32, at))
+    first = is_first(expansion)
+    for slab in range(layout.slabs):
+        at = [place[0] + slab * layout.line_elements, *place[1:]]
+        to = as_i32(source + slab * layout.slab_bytes)
+        emit(f"tma.store.{len(place)}d.if", to, _map(expansion, op), *map(as_i32, at), first)
 
 
 def _place(expansion: Expansion, op: TmaLoadOp | TmaStoreOp) -> list[AnyWord]:

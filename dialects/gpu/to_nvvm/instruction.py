@@ -12,6 +12,9 @@ from tinyc.mlir import ir
 def lower(rewriter: MemoryRewriter, op: InstructionOp) -> Sequence[ir.Value]:
     """Emit the assembly; what is updated is an operand behind the others, and a result."""
     entry, llvm = op.entry, mlir.llvm
+    if entry.name == "barrier.sync":  # LLVM keeps in one piece what it knows by name, and no assembly
+        mlir.nvvm.BarrierOp(barrierId=op.words[0], numberOfThreads=op.words[1])
+        return []
     types = [each.type for each in op.results]
     kind = ir.Type.parse(f"!llvm.struct<({', '.join(map(str, types))})>") if len(types) > 1 else None
     operands = [*op.in_order, *op.updated]

@@ -256,21 +256,20 @@ class _Kernel:
         self, rings: list[ir.Value], slabs: list[ir.Value], full: ir.Value, empty: ir.Value, group: Word
     ) -> None:
         """Emit the products of all tiles of the warpgroup, and what becomes of each."""
-        parts, tiling = self.writer.parts, self.writer.parts.tiling
+        tiling = self.writer.parts.tiling
         takes_turns = tiling.schedule == "pingpong"
         first, tiles, step = self._tiles(group if takes_turns else 0, tiling.consumers if takes_turns else 1)
         start = _Ring(0, 0)
         outer = _loop(first, tiles, step, start.values)
         with ir.InsertionPoint(outer.body):
             batch, m, n = self._corner(Word(outer.induction_variable))
-            rows, columns = tiling.unit_tile
             row, column = (0, 0) if takes_turns else self._part(group)
             sums, ring = self._multiply(rings, full, empty, list(outer.inner_iter_args), (row, column))
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
             self._finish(sums, slabs, corner, group)
             scf.yield_(ring)
-        assert (rows, columns) == tiling.unit_tile
-        assert parts.tiling is tiling
+        if any(self.layout.map_of_output(number) is not None for number in range(len(slabs))):
+            tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(-1))
 
     def _part(self, group: Word) -> tuple[AnyWord, AnyWord]:
         """The row and column of the CTA's tile at which the part of a warpgroup begins."""
