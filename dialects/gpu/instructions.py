@@ -39,8 +39,8 @@ class Instruction:
 
     @property
     def asm(self) -> str:
-        """The text as LLVM's inline assembly has it."""
-        return self.text(lambda number: f"${number}")
+        """The text as LLVM's inline assembly has it: an instruction a line, as those who read PTX by lines want it."""
+        return _LINE_END.sub(r"\1\n", self.text(lambda number: f"${number}"))
 
     @property
     def constraints(self) -> str:
@@ -52,6 +52,8 @@ class Instruction:
 
 
 _PLACE = re.compile(r"\{(\d+)\}")
+#: Behind an instruction, a label, or the brace that opens a scope, where another one follows.
+_LINE_END = re.compile(r"(;|:(?=\s)|^\{(?=\.reg))\s*(?!$)")
 _REGISTERS = {"i32": "r", "i64": "l", "f32": "f"}
 
 
@@ -192,10 +194,13 @@ def _wgmma_fence(name: str, count: str, kind: str) -> Instruction:
 
 # --- barriers ---------------------------------------------------------------------------------------------------------
 
-_WAIT = "{.reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [{0}], {1}; @!done bra again;}"
+_WAIT = (
+    "{.reg .pred done; wait: mbarrier.try_wait.parity.shared::cta.b64 done, [{0}], {1}; "
+    "@done bra.uni there; bra.uni wait; there:}"
+)
 _ARRIVE_REMOTE = (
     "{.reg .b32 remote; mapa.shared::cluster.u32 remote, {0}, {1}; "
-    "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];}"
+    "mbarrier.arrive.shared::cluster.b64 _, [remote];}"
 )
 _ELECT = "{.reg .pred p; elect.sync _|p, -1; selp.b32 {0}, 1, 0, p;}"
 

@@ -18,7 +18,7 @@ from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, ir
+from tinyc.mlir import arith, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.loads import Load, loads_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
@@ -191,6 +191,12 @@ def store_width(access: StridedAccess) -> int:
     while width > 1 and any(extents.divide(each, width) is None for each in distances):
         width //= 2
     return width
+
+
+def rolled(loop: scf.ForOp) -> scf.ForOp:
+    """A loop whose body LLVM is to leave as it is: it has been unrolled as far as it should be."""
+    loop.attributes["loop_annotation"] = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>")
+    return loop
 
 
 def filled(value: _Value | None) -> _Value:

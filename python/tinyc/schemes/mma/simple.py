@@ -14,7 +14,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, TileCorner, Writer
+from tinyc.schemes.mma.frame import Parts, TileCorner, Writer, rolled
 
 
 def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
@@ -54,7 +54,7 @@ class _Kernel:
         for stage in range(stages - 1):
             self._load(rings, writer.frame.index(stage), corner, writer.frame.index(stage * parts.tiling.tile[2]))
         index = writer.frame.index
-        loop = scf.ForOp(index(0), index(parts.steps), index(1), [zero, index(0)], loc=here("acc"))
+        loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), [zero, index(0)], loc=here("acc")))
         with ir.InsertionPoint(loop.body):
             step, (sums, stage) = loop.induction_variable, loop.inner_iter_args
             self._wait()

@@ -20,7 +20,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, TileCorner, Writer, filled
+from tinyc.schemes.mma.frame import Parts, TileCorner, Writer, filled, rolled
 from tinyc.schemes.mma.maps import MatrixMap, can_be_stored, map_of
 
 #: Tiles in shared memory that stores are under way from while the next is filled.
@@ -360,7 +360,7 @@ class _Role:
 
 
 def _loop(first: AnyWord, end: AnyWord, step: AnyWord, carried: list[ir.Value]) -> scf.ForOp:
-    return scf.ForOp(as_i32(first), as_i32(end), as_i32(step), carried)
+    return rolled(scf.ForOp(as_i32(first), as_i32(end), as_i32(step), carried))
 
 
 def _i64(value: int) -> ir.IntegerAttr:
