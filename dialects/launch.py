@@ -21,7 +21,7 @@ MemorySpace: TypeAlias = Literal["host", "device"]
 
 
 @dataclass(frozen=True)
-class TensorMap:
+class TensorMapArgument:
     """A tensor map that a function takes: of its buffer number `buffer`, seen as `tiling` says."""
 
     buffer: int
@@ -52,7 +52,7 @@ class LaunchContract:
     guards: tuple[Assumption, ...] = ()
     cluster: tuple[int, int, int] = (1, 1, 1)
     dynamic_shared_bytes: int = 0
-    tensor_maps: tuple[TensorMap, ...] = ()
+    tensor_maps: tuple[TensorMapArgument, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from tinyc.dialects.gpu.launch_attributes import (
     guards_of,
     tensor_map_of,
 )
-from tinyc.dialects.launch import TensorMap
+from tinyc.dialects.launch import TensorMapArgument
 from tinyc.dialects.region import ops as region
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
@@ -102,7 +102,7 @@ class GpuKernel:
         return {name.value: each for name, each in pairs if isinstance(name, ir.StringAttr)}
 
     @property
-    def tensor_maps(self) -> tuple[TensorMap, ...]:
+    def tensor_maps(self) -> tuple[TensorMapArgument, ...]:
         """What the arguments that are tensor maps are maps of, in order."""
         return tuple(tensor_map_of(note[TENSOR_MAP]) for note in self.notes if TENSOR_MAP in note)
 

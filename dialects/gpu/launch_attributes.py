@@ -12,7 +12,7 @@ In: attributes of a `gpu.func` or of one of its arguments. Out: plain data. `ker
 
 from collections.abc import Sequence
 
-from tinyc.dialects.launch import TensorMap
+from tinyc.dialects.launch import TensorMapArgument
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
@@ -64,7 +64,7 @@ def _guard(given: ir.Attribute) -> Assumption:
     return Assumption(lhs, predicate, rhs)
 
 
-def tensor_map_of(given: ir.Attribute | None) -> TensorMap:
+def tensor_map_of(given: ir.Attribute | None) -> TensorMapArgument:
     """The tensor map that an argument is."""
     entries = {each.name: each.attr for each in given} if isinstance(given, ir.DictAttr) else {}
     if sorted(entries) != sorted(_MAP_KEYS):
@@ -74,7 +74,7 @@ def tensor_map_of(given: ir.Attribute | None) -> TensorMap:
     if len(sides) != len(box):
         raise Malformed(f"has a tensor map with box = {entries['box']}; its sides are numbers")
     dims, strides = (_extents(entries[name], name) for name in ("dims", "strides"))
-    return TensorMap(_number(entries, "buffer"), Tiling(dims, strides, sides, _number(entries, "swizzle")))
+    return TensorMapArgument(_number(entries, "buffer"), Tiling(dims, strides, sides, _number(entries, "swizzle")))
 
 
 def _number(entries: dict[str, ir.Attribute], name: str) -> int:

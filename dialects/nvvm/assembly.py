@@ -8,12 +8,13 @@ writes assembly attaches its table, so that no table is known here.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tinyc.mlir import ir
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
+from tinyc import mlir
 
 #: Whether there is an instruction of a text, such as "add.u32 $0, $1, 1;", and constraints, such as "=r,r".
-Table: TypeAlias = Callable[[str, str], bool]
+AssemblyTable: TypeAlias = Callable[[str, str], bool]
 
-_tables: dict[str, Table] = {}
+_tables: dict[str, AssemblyTable] = {}
 #: The types of values that fit a register; a constraint "=r" is one that is written.
 _REGISTERS = {
     "h": ("i16", "f16", "bf16"),
@@ -24,21 +25,19 @@ _REGISTERS = {
 }
 
 
-def attach_assembly(layer: str, table: Table) -> None:
+def attach_assembly(layer: str, table: AssemblyTable) -> None:
     """Let `is_known_asm` ask the table of a layer, once however often it is attached."""
     _tables[layer] = table
 
 
-def is_known_asm(op: ir.Operation) -> bool:
+def is_known_asm(op: "mlir.llvm.InlineAsmOp") -> bool:
     """Whether inline assembly is an entry of an attached table."""
-    text, constraints = (ir.StringAttr(op.attributes[name]).value for name in ("asm_string", "constraints"))
-    return any(table(text, constraints) for table in _tables.values())
+    return any(table(op.asm_string.value, op.constraints.value) for table in _tables.values())
 
 
-def fits_registers(op: ir.Operation) -> bool:
+def fits_registers(op: "mlir.llvm.InlineAsmOp") -> bool:
     """Whether the results and the operands of inline assembly are of the types of its registers."""
-    constraints = ir.StringAttr(op.attributes["constraints"]).value.split(",")
-    listed = [each for each in constraints if each and not each.startswith("~")]
+    listed = [each for each in op.constraints.value.split(",") if each and not each.startswith("~")]
     written = [each.removeprefix("=") for each in listed if each.startswith("=")]
     read = [written[int(each)] if each.isdigit() and int(each) < len(written) else each for each in listed]
     given = [*_result_types(op), *(str(operand.type) for operand in op.operands)]
@@ -48,7 +47,7 @@ def fits_registers(op: ir.Operation) -> bool:
     )
 
 
-def _result_types(op: ir.Operation) -> list[str]:
+def _result_types(op: "mlir.llvm.InlineAsmOp") -> list[str]:
     """The types of its results: several are a struct."""
     shown = [str(result.type) for result in op.results]
     if len(shown) == 1 and shown[0].startswith("!llvm.struct<("):

@@ -128,8 +128,9 @@ def _op(op: ir.Operation) -> Iterator[Violation]:
         if kind not in allowed.types and not (allowed.takes_structs and _is_struct(kind)):
             taken = ", ".join(allowed.types) or "no value"
             yield around(op), f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
-    if op.name == "llvm.inline_asm":
-        yield from _assembly(op)
+    assembly = op.opview
+    if isinstance(assembly, mlir.llvm.InlineAsmOp):
+        yield from _assembly(assembly)
 
 
 def _is_struct(kind: str) -> bool:
@@ -138,8 +139,8 @@ def _is_struct(kind: str) -> bool:
     return held is not None and all(each in SCALARS for each in held[1].split(", "))
 
 
-def _assembly(op: ir.Operation) -> Iterator[Violation]:
-    shown = f"'{op.name}' of {op.attributes['asm_string']} with {op.attributes['constraints']}"
+def _assembly(op: "mlir.llvm.InlineAsmOp") -> Iterator[Violation]:
+    shown = f"'{op.operation.name}' of {op.asm_string} with {op.constraints}"
     if not is_known_asm(op):
         yield around(op), f"{shown} is no instruction that kernels are written with"
     elif not fits_registers(op):

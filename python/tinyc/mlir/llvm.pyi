@@ -65,6 +65,12 @@ class GlobalOp(ir.OpView):
     @property
     def sym_name(self) -> ir.StringAttr: ...
 
+class InlineAsmOp(ir.OpView):
+    @property
+    def asm_string(self) -> ir.StringAttr: ...
+    @property
+    def constraints(self) -> ir.StringAttr: ...
+
 class LLVMFuncOp(ir.OpView):
     def __init__(
         self,

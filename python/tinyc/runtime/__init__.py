@@ -2,7 +2,7 @@
 
 In reading order:
 
-    program                       the host program as frozen data
+    tensor_map, program           tensor maps, and the host program as frozen data
     boundary                      what it says of its inputs and outputs
     arena, sizes                  the memory of runs, and what the symbols of one are
     dlpack, device_array          arrays in the memory of a GPU
@@ -16,7 +16,8 @@ In reading order:
     object_code, cpu_frame, cpu   an object to code in memory, the arguments of a run, and a run
     sim                           the simulated GPU
     assembler, cuda_driver        the GPU: PTX to machine code, and the driver,
-    cuda_graph, cuda_memory       launches as one graph, memory that is kept,
+    cuda_tensor_map, cuda_graph   tensor maps in bytes, launches as one graph,
+    cuda_memory                   memory that is kept,
     cuda_frame, cuda              what runs at some sizes have in common, and a run
     container, frozen_json        a file of named sections that tells damage, and frozen data as JSON
     stored_arrays, self_test      arrays in such a file, and those that a model is tested with

@@ -260,32 +260,30 @@ def _direct(run: Run) -> dict[str, int]:
     read = [each for each in run.inputs if isinstance(each, DeviceView)]
     mapped = {each.buffer for launch in run.bound.launches for each in launch.kernel.tensor_maps}
     found: dict[str, int] = {}
-    for at, each in enumerate(run.inputs):
+    for at, (name, each) in enumerate(zip(run.bound.program.inputs, run.inputs, strict=True)):
         if not isinstance(each, DeviceView):
             continue
-        buffer, name = f"input_{at}", run.bound.program.inputs[at]
-        if buffer in mapped and each.address % MAP_ALIGNMENT_BYTES:
-            _remark_copy("input", name, f"is copied: {_UNALIGNED}", each.nbytes)
+        if f"input_{at}" in mapped and each.address % MAP_ALIGNMENT_BYTES:
+            message = f"input '{name}' is copied: {_UNALIGNED}"
+            remark("input-copied", Where(node=name), message, copied_bytes=each.nbytes)
         else:
-            found[buffer] = each.address
-    for at, each in enumerate(run.outputs):
+            found[f"input_{at}"] = each.address
+    for at, (output, each) in enumerate(zip(run.bound.outputs, run.outputs, strict=True)):
         if not isinstance(each, DeviceView):
             continue
-        buffer, name = f"output_{at}", run.bound.outputs[at].name
         if any(each.overlaps(other) for other in read):
-            _remark_copy("output", name, "is copied to its array, which an input is in", each.nbytes)
-        elif buffer in mapped and each.address % MAP_ALIGNMENT_BYTES:
-            _remark_copy("output", name, f"is copied to its array: {_UNALIGNED}", each.nbytes)
+            why = ", which an input is in"
+        elif f"output_{at}" in mapped and each.address % MAP_ALIGNMENT_BYTES:
+            why = f": {_UNALIGNED}"
         else:
-            found[buffer] = each.address
+            found[f"output_{at}"] = each.address
+            continue
+        message = f"output '{output.name}' is copied to its array{why}"
+        remark("output-copied", Where(node=output.name), message, copied_bytes=each.nbytes)
     return found
 
 
 _UNALIGNED = f"a tensor map needs memory at a multiple of {MAP_ALIGNMENT_BYTES} bytes"
-
-
-def _remark_copy(kind: str, name: str, why: str, copied_bytes: int) -> None:
-    remark(f"{kind}-copied", Where(node=name), f"{kind} '{name}' {why}", copied_bytes=copied_bytes)
 
 
 def _machine_code(ptx: str, target: Target, device: Device) -> bytes:

@@ -21,7 +21,7 @@ from tinyc.vocabulary.element_type import ElementType
 
 MAP_STORE_ALIGNMENT_BYTES = 64
 _NAME, _SINCE = "cuTensorMapEncodeTiled", 12000  # the version of CUDA that has it first
-_DATA_TYPES = {
+_ELEMENT_TYPES = {
     **dict.fromkeys((ElementType.I8, ElementType.UI8, ElementType.BOOL), 0),
     **dict.fromkeys((ElementType.I16, ElementType.UI16), 1),
     ElementType.UI32: 2,
@@ -35,7 +35,7 @@ _DATA_TYPES = {
 }
 #: L2 reads whole lines of 128 bytes; no layout is interleaved; what is out of bounds reads as zeros.
 _PROMOTION, _INTERLEAVE, _FILL = 2, 0, 0
-#: Result; map, data type, rank, address, dims, strides, box, traversal strides, interleave, swizzle, promotion, fill.
+#: Result; map, element type, rank, address, dims, strides, box, element strides, interleave, swizzle, promotion, fill.
 _Function = ctypes.CFUNCTYPE(
     ctypes.c_int,
     *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p, *[ctypes.c_void_p] * 4),
@@ -87,7 +87,7 @@ class TensorMapEncoder:
         )
         modes = _INTERLEAVE, SWIZZLES_BYTES.index(tensor_map.swizzle), _PROMOTION, _FILL
         places = (each.ctypes.data for each in numbers)
-        code = self._function(store.ctypes.data, _DATA_TYPES[parameter.element], rank, address, *places, *modes)
+        code = self._function(store.ctypes.data, _ELEMENT_TYPES[parameter.element], rank, address, *places, *modes)
         if code:
             raise self._refusal(code, kernel, parameter, tensor_map, address)
 
