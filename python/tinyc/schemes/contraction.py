@@ -1,7 +1,7 @@
 """What the schemes for contractions judge alike: fields of a plan that say what the region or the tile says already.
 
-In: a plan with some of the fields, a matrix product, a target. Out: the completed fields; what speaks against those that
-are given goes to the refusals.
+In: a plan with some of the fields, a matrix product, a target. Out: the completed fields; what speaks against those
+that are given goes to the refusals.
 """
 
 from collections.abc import Mapping

@@ -102,6 +102,8 @@ class KernelKind(abc.ABC, Generic[MachineT]):
 class Scheme(KernelKind[Target]):
     """One kind of kernel on a GPU, with its plans."""
 
+    #: The values of a plan's field `precision` that it takes.
+    precisions: ClassVar[tuple[str, ...]] = ("ieee",)
     #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
     fields: ClassVar[tuple[str, ...]] = ()
 

@@ -1,0 +1,87 @@
+"""The choice of a tiling: of all that a plan leaves, those that the target has room for by their predicted time.
+
+In: a case, what a plan has given. Out: a `Choice`, data from which a plan is taken and a table is made. It is the same
+on every machine and for every order of the candidates: ties go to the one that `tilings` yields first.
+"""
+
+from dataclasses import dataclass, replace
+
+from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.case import MmaCase
+from tinyc.schemes.mma.cost import Prediction, best_walk, predicted
+from tinyc.schemes.mma.given import Given
+from tinyc.schemes.mma.loads import Load, loads_of
+from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
+from tinyc.schemes.mma.space import structure_faults, tilings
+from tinyc.schemes.mma.tiling import MmaTiling
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tiling that can be built, what it takes, and its predicted time."""
+
+    tiling: MmaTiling
+    resources: MmaResources
+    prediction: Prediction
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A tiling that cannot be built, and each reason: the error's name, the field, and the message after it."""
+
+    tiling: MmaTiling
+    faults: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What there was to choose from: `ranked`, the fastest first, and what was `pruned`, in the order of the search."""
+
+    ranked: tuple[Candidate, ...]
+    pruned: tuple[Pruned, ...]
+
+
+def choice_of(given: Given, plan: Plan, case: MmaCase) -> Choice:
+    """All tilings that keep what is given, judged; `plan` says how operands are loaded."""
+    ranked: list[Candidate] = []
+    pruned: list[Pruned] = []
+    known_loads: dict[object, tuple[Load, Load]] = {}
+    for raw in tilings(given, case):
+        key = raw.tile, raw.unit_tile
+        if key not in known_loads:
+            known_loads[key] = loads_of(raw, plan, case)
+        judged = _judged(raw, known_loads[key], given, case)
+        if isinstance(judged, Pruned):
+            pruned.append(judged)
+        else:
+            ranked.append(judged)
+    ranked.sort(key=lambda each: each.prediction.seconds)  # a stable sort
+    return Choice(tuple(ranked), tuple(pruned))
+
+
+def chosen(given: Given, plan: Plan, case: MmaCase) -> MmaTiling | None:
+    """The fastest tiling; None where there is none, and then the refusals have the reasons."""
+    choice = choice_of(given, plan, case)
+    if choice.ranked:
+        return choice.ranked[0].tiling
+    fewest = min(choice.pruned, key=lambda each: len(each.faults))
+    for name, field, message in fewest.faults:
+        case.refusals.add(name, field, message)
+    return None
+
+
+def _judged(raw: MmaTiling, loads: tuple[Load, Load], given: Given, case: MmaCase) -> Candidate | Pruned:
+    faults = tuple(structure_faults(raw, case))
+    if not faults and raw.cluster != (1, 1) and any(load.kind != "tma" for load in loads):
+        reason = next(load.reason for load in loads if load.kind != "tma")
+        shown = "x".join(map(str, raw.cluster))
+        message = f"is {shown}, and an operand is not loaded by TMA, since {reason}; write [1, 1]"
+        faults = (("UnsupportedPlan", "cluster", message),)
+    if faults:
+        return Pruned(raw, faults)
+    resources = mma_resources(raw, case, any(load.kind == "registers" for load in loads))
+    exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
+    if exceeded:
+        return Pruned(raw, exceeded)
+    tiling = replace(raw, **best_walk(raw, resources, given.along, given.group, case))
+    return Candidate(tiling, resources, predicted(tiling, resources, loads, case))
