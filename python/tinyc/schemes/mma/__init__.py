@@ -23,6 +23,7 @@ In reading order:
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
+from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import NAME, MmaCase, mma_case
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid
@@ -35,15 +36,31 @@ if TYPE_CHECKING:
     from tinyc.dialects.region.to_gpu.function import Origin
 
 
+#: Pattern of Poly-View → the algorithms that the template has.
+_ALGORITHMS = {"matmul": ("implicit_gemm", "splitk_serial", "splitk_parallel"), "conv": ("implicit_gemm",)}
+_NOT_YET = {
+    "streamk": "a tile of the template is whole along k, or in equal slices",
+    "winograd_3x3": "it comes with convolution",
+    "fft_conv": "it comes with convolution",
+    "streaming_softmax_2pass": "it comes with attention",
+    "online_softmax": "it comes with attention",
+}
+
+
 class MmaContraction(Scheme):
     """A contraction with an m, an n and a k in element types of tensor cores, and element-wise ops behind it."""
 
     name = NAME
     fields = MMA_FIELDS
     precisions = ("ieee", "tf32")
+    chooses_algorithm = True
 
-    def accepts(self, candidate: Candidate, target: Target, precision: str = "ieee") -> Acceptance | Refusal:
-        """Contractions in types that tensor cores multiply."""
+    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Contractions in types that tensor cores multiply without rounding."""
+        return self.accepts_in("ieee", candidate, target)
+
+    def accepts_in(self, precision: str, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Contractions in types that tensor cores multiply in a precision."""
         case = mma_case(candidate, target, precision)
         if isinstance(case, str):
             return Refusal("PlanMismatch", case)
@@ -51,6 +68,14 @@ class MmaContraction(Scheme):
         if case.refusals:
             return Refusal("ResourceExceeded", case.refusals.errors[0].message)
         return Acceptance("it is a contraction for tensor cores", _resources(plan, case))
+
+    def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
+        """Tiles that are whole along k or slices of it; what is missing says with what it comes."""
+        algorithms = _ALGORITHMS.get(pattern, ("implicit_gemm",))
+        if algorithm in algorithms:
+            return None
+        reason = _NOT_YET.get(algorithm, f"scheme '{self.name}' has another algorithm for a {pattern}")
+        return f"{reason}; write {either(algorithms)}"
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The fastest plan, by the cost model, with what is given."""
