@@ -52,6 +52,9 @@ SM90 = Target(
     # `launch_seconds` are what a launch by itself adds to its kernel's cycles.
     launch_seconds=3e-6,
     matrix=MatrixRates.of(
-        _H100, macs_per_cycle=4 * float(_H100.wgmma_macs), load_latency_cycles=float(_H100.tma_latency)
+        _H100,
+        macs_per_cycle=4 * _H100.wgmma_macs,
+        load_latency_cycles=float(_H100.tma_latency),
+        step_gap_cycles=_H100.mbarrier_try + _H100.wgmma_tail,
     ),
 )

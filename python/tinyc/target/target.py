@@ -27,11 +27,14 @@ class MatrixRates:
     l2_bytes_per_cycle: float
     #: From a load that L2 has half of the time to its arrival in shared memory.
     load_latency_cycles: float
-    barrier_cycles: float
+    #: Between two tiles along k of a unit that nothing else fills: the wait for operands, and for the last products.
+    step_gap_cycles: float
     cta_start_cycles: float
 
     @classmethod
-    def of(cls, device: Device, macs_per_cycle: float, load_latency_cycles: float) -> "MatrixRates":
+    def of(
+        cls, device: Device, macs_per_cycle: float, load_latency_cycles: float, step_gap_cycles: float
+    ) -> "MatrixRates":
         """The rates of a device of the simulator's clock; what depends on the instruction is given."""
         return cls(
             hz=float(device.sustained_hz),
@@ -41,7 +44,7 @@ class MatrixRates:
             l2_port_bytes_per_cycle=float(device.l2_port_bytes_per_cycle),
             l2_bytes_per_cycle=device.l2_bytes_per_cycle * device.l2_read_only_factor,
             load_latency_cycles=load_latency_cycles,
-            barrier_cycles=float(device.barrier_latency),
+            step_gap_cycles=step_gap_cycles,
             cta_start_cycles=float(device.cta_replace),
         )
 

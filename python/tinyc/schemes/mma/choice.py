@@ -4,6 +4,7 @@ In: a case, what a plan has given. Out: a `Choice`, data from which a plan is ta
 on every machine and for every order of the candidates: ties go to the one that `tilings` yields first.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tinyc.plan.fields import Plan
@@ -14,6 +15,10 @@ from tinyc.schemes.mma.loads import Load, loads_of
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
 from tinyc.schemes.mma.space import structure_faults, tilings
 from tinyc.schemes.mma.tiling import MmaTiling
+
+
+#: What keeps a tiling from being built: the error's name, the field, and the message that goes on after it.
+Fault = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Pruned:
-    """A tiling that cannot be built, and each reason: the error's name, the field, and the message after it."""
+    """A tiling that cannot be built, and each reason."""
 
     tiling: MmaTiling
-    faults: tuple[tuple[str, str, str], ...]
+    faults: tuple[Fault, ...]
 
 
 @dataclass(frozen=True)
@@ -70,13 +75,19 @@ def chosen(given: Given, plan: Plan, case: MmaCase) -> MmaTiling | None:
     return None
 
 
+def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
+    """Yield that a schedule with producers has operands that these cannot load."""
+    for side, load in zip("AB", loads, strict=True):
+        if tiling.is_persistent and load.kind != "tma":
+            message = (
+                f"is '{tiling.schedule}', whose producer loads by TMA, and {side} is not loaded so, since {load.reason}; "
+                'write "simple"'
+            )
+            yield "UnsupportedPlan", "schedule", message
+
+
 def _judged(raw: MmaTiling, loads: tuple[Load, Load], given: Given, case: MmaCase) -> Candidate | Pruned:
-    faults = tuple(structure_faults(raw, case))
-    if not faults and raw.cluster != (1, 1) and any(load.kind != "tma" for load in loads):
-        reason = next(load.reason for load in loads if load.kind != "tma")
-        shown = "x".join(map(str, raw.cluster))
-        message = f"is {shown}, and an operand is not loaded by TMA, since {reason}; write [1, 1]"
-        faults = (("UnsupportedPlan", "cluster", message),)
+    faults = (*structure_faults(raw, case), *_load_faults(raw, loads))
     if faults:
         return Pruned(raw, faults)
     resources = mma_resources(raw, case, any(load.kind == "registers" for load in loads))

@@ -21,8 +21,14 @@ from tinyc.schemes.mma.tiling import Along, MmaTiling
 _BANDS = (1, 2, 4, 8, 16)
 #: The part of L2 that operands may fill and still be there when they are read again.
 _USEFUL_L2 = 0.7
-#: Cycles of a sub-partition for an element that passes through registers: its index, its load, its ops, its store.
+#: Cycles of a sub-partition for 32 elements that pass through registers: their indices, loads, ops, and stores.
 _REGISTER_CYCLES = 12
+#: Instructions for an accumulator that becomes an element of an output in shared memory, besides the epilogue's ops.
+_STORE_OPS = 2
+#: The part of a gap that remains where another unit multiplies meanwhile.
+_HIDDEN_GAP = 0.1
+#: The part of the smaller one of compute and memory that does not go on at the same time as the other.
+_UNHIDDEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Prediction:
     limiter: str
     step_cycles: float
     tile_cycles: float
-    rounds: float
+    rounds: int
     memory_seconds: float
     terms: tuple[tuple[str, float], ...]
 
@@ -66,29 +72,29 @@ def best_walk(
 
 def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load], case: MmaCase) -> Prediction:
     """The time of a kernel."""
-    rates = case.target.matrix
+    rates, sms = case.target.matrix, case.target.sms
     m, n, k, batch = sizes_of(case)
     bm, bn, bk = tiling.tile
-    tiles = -(-m // bm) * -(-n // bn) * batch * tiling.slices
+    tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
-    sms = case.target.sms
-    resident = max(1, min(resources.ctas_per_sm, -(-tiles // sms)))
+    resident = min(resources.ctas_per_sm, math.ceil(tiles / sms))
     terms = _step_terms(tiling, loads, resident, case)
     limiter, step = max(terms, key=lambda term: term[1])
     # A CTA that is alone waits for its own loads; several fill each other's waits.
-    latency = rates.load_latency_cycles / max(1, tiling.stages - 1) / resident
+    in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
+    latency = rates.load_latency_cycles / in_flight / resident
     if latency > step:
         limiter, step = "latency of loads", latency
-    if not tiling.is_persistent:
-        step += rates.barrier_cycles / resident
-    tile = _tile_cycles(tiling, step, steps, resident, case)
-    rounds = _rounds(tiles, sms, resident)
-    cycles = rates.cta_start_cycles + rounds * tile + (rates.load_latency_cycles if tiling.is_persistent else 0)
+    step += _gap_cycles(tiling, resident, case)
+    rounds = math.ceil(tiles / sms)
+    tile = _tile_cycles(tiling, step * steps, resident, rounds, case)
+    cycles = rates.cta_start_cycles + rates.load_latency_cycles + rounds * tile + _joining_cycles(tiling, case)
+    compute = cycles / rates.hz
     memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
-    seconds = max(cycles / rates.hz, memory)
-    if memory >= cycles / rates.hz:
+    if memory >= compute:
         limiter = "memory"
-    seconds += _reduction_seconds(tiling, case)
+    # What is slower hides what is faster, but for the beginning and the end.
+    seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _reduction_seconds(tiling, case)
     return Prediction(seconds, limiter, step, tile, rounds, memory, tuple(terms))
 
 
@@ -96,47 +102,65 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: M
     """Cycles of an SM for one CTA's tile along k, by what takes them."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
+    m, n, _, _ = sizes_of(case)
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
-    units = tiling.consumers * resident
     # Units of fewer warps than the SM has sub-partitions leave some idle.
-    busy = 1.0 if unit.is_wgmma else min(1.0, units / rates.sub_partitions)
-    multiply = bm * bn * bk / macs / busy
+    busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers * resident / rates.sub_partitions)
     # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'.
     rows = unit.rows if unit.is_wgmma else wm
     fragments = (bm // rows) * (bn // wn) * (rows + wn)
-    operand_bytes = (bm + bn) * bk * size
-    shared = (fragments * bk * size + operand_bytes) / rates.shared_bytes_per_cycle
+    shared = (fragments + bm + bn) * bk * size / rates.shared_bytes_per_cycle
+    # What is beyond the operands is not read.
+    high, wide = min(bm, m) * bk * size, min(bn, n) * bk * size
     m_share, n_share = tiling.cluster
-    from_l2 = (bm / n_share + bn / m_share) * bk * size
-    l2 = max(from_l2 / (rates.l2_bytes_per_cycle / case.target.sms), operand_bytes / rates.l2_port_bytes_per_cycle)
-    terms = [("tensor cores", multiply), ("shared memory", shared), ("L2", l2)]
+    from_l2 = (high / n_share + wide / m_share) * case.target.sms / rates.l2_bytes_per_cycle
+    terms = [
+        ("tensor cores", bm * bn * bk / macs / busy),
+        ("shared memory", shared),
+        ("L2", max(from_l2, (high + wide) / rates.l2_port_bytes_per_cycle)),
+    ]
     computed = sum(side * bk for side, load in zip((bm, bn), loads, strict=True) if load.kind == "registers")
     if computed:
-        terms.append(("staging through registers", computed * _REGISTER_CYCLES / 32 / rates.sub_partitions))
+        warps = computed / 32
+        terms.append(("staging through registers", warps * _REGISTER_CYCLES / rates.sub_partitions))
     return terms
 
 
-def _tile_cycles(tiling: MmaTiling, step: float, steps: int, resident: int, case: MmaCase) -> float:
+def _gap_cycles(tiling: MmaTiling, resident: int, case: MmaCase) -> float:
+    """Cycles between two tiles along k in which nothing is multiplied."""
+    at_a_time = resident
+    if case.unit.is_wgmma:  # warpgroups go on from each other, but where they have tiles of their own, in turn
+        at_a_time *= 1 if tiling.schedule == "pingpong" else tiling.consumers
+        if tiling.wait_depth:
+            at_a_time += 1
+    gap = case.target.matrix.step_gap_cycles
+    return gap if at_a_time == 1 else gap * _HIDDEN_GAP / at_a_time
+
+
+def _tile_cycles(tiling: MmaTiling, loop: float, resident: int, rounds: int, case: MmaCase) -> float:
     """Cycles of an SM for one CTA's tile: its steps, and of what is around them what nothing else hides."""
-    rates = case.target.matrix
-    bm, bn, _ = tiling.tile
+    rates, (bm, bn, _) = case.target.matrix, tiling.tile
     size = sum(each.size_bytes for each in case.outputs)
-    ops = 2 + len(case.product.epilogue.ops) + 2 * case.full_inputs
-    epilogue = bm * bn * ((1 + case.full_inputs) * size / rates.l2_port_bytes_per_cycle + ops / 128)
-    loop = steps * step
-    if tiling.slices > 1:
-        epilogue += bm * bn * 4 * (tiling.slices - 1 if tiling.algorithm == "splitk_serial" else 1) / 32
-    if tiling.schedule == "pingpong":
-        return max(loop, epilogue) + 0.05 * min(loop, epilogue)
-    if tiling.schedule == "cooperative":
-        return loop + epilogue
-    fill = rates.load_latency_cycles + rates.cta_start_cycles
-    return loop + (epilogue + fill) / resident
+    ops = _STORE_OPS * len(case.outputs) + len(case.product.epilogue.ops) + 2 * case.full_inputs
+    finishing = bm * bn * ops / (32 * rates.sub_partitions)
+    storing = bm * bn * (1 + case.full_inputs) * size / rates.l2_port_bytes_per_cycle
+    if tiling.schedule == "pingpong" and rounds > 1:
+        return max(loop, finishing + storing)
+    if tiling.is_persistent:  # what is finished is stored while the next tile is multiplied
+        return loop + finishing + (storing if rounds == 1 else 0)
+    fill = rates.load_latency_cycles + rates.cta_start_cycles if rounds > 1 else 0
+    return loop + (finishing + storing + fill) / resident
 
 
-def _rounds(tiles: int, sms: int, resident: int) -> float:
-    """How many tiles one after the other the SM with the most has."""
-    return -(-tiles // sms)
+def _joining_cycles(tiling: MmaTiling, case: MmaCase) -> float:
+    """Cycles until the slices of k of a tile are added up, or written to be."""
+    rates, (bm, bn, _) = case.target.matrix, tiling.tile
+    if tiling.slices == 1:
+        return 0.0
+    sums = bm * bn * 4 / rates.l2_port_bytes_per_cycle
+    if tiling.algorithm == "splitk_parallel":
+        return sums
+    return (tiling.slices - 1) * (2 * sums + 2 * rates.load_latency_cycles)  # one after the other
 
 
 def _round_bytes(tiling: MmaTiling, resources: MmaResources, along: Along, band: int, case: MmaCase) -> float:

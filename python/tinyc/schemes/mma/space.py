@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tinyc.expr import extents
+from tinyc.expr.extents import Dim
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.resources import most_stages
@@ -20,16 +21,19 @@ _COLUMNS = {16: (16, 32, 64, 128, 256), 64: (16, 32, 64, 128, 192, 256)}
 _DEPTHS = {16: (64, 128), 64: (128,)}
 #: Accumulators of a warp that are tried; a warpgroup has whole rows of tiles, or half ones.
 _WARP_TILES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 64), (16, 32), (16, 16), (64, 16), (32, 16))
-_STAGES_OF_WARPS = (4, 3, 2, 5)
-_MOST_WARPS = 16
+_STAGES_OF_WARPS = (4, 3, 5)
+_MOST_WARPS = 8
+_WAYS_TO_SHARE = 3
 #: Warpgroups that multiply: what registers have room for beside a producer, and without one.
 _MOST_GROUPS = 3
 _MOST_SIMPLE_GROUPS = 4
 #: `setmaxnreg` of producers and consumers, by the number of consumers: their sum is what a launch can have.
 ROLE_REGISTERS = {1: (40, 232), 2: (40, 232), 3: (32, 160)}
 #: Slices of k that are tried, and the tiles along k that each has at least.
-_SLICES = (2, 3, 4, 6, 8, 12, 16)
+_MOST_SLICES = 32
 _STEPS_OF_A_SLICE = 4
+#: Of a thread of a warpgroup, with which none of the kernels of these tiles spills.
+_MOST_ACCUMULATORS = 128
 #: What m, n and k count as where they are not known, and a batch.
 USUAL_SIDE = 4096
 USUAL_BATCH = 16
@@ -42,10 +46,18 @@ def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     kind = case.unit.rows
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
     sides = zip(given.tile, (_ROWS[kind], _COLUMNS[kind], depths), strict=True)
-    for bm, bn, bk in itertools.product(*((side,) if side else free for side, free in sides)):
+    lengths = (case.product.m, case.product.n, case.product.k)
+    for bm, bn, bk in itertools.product(
+        *((side,) if side else _worthwhile(free, length) for (side, free), length in zip(sides, lengths, strict=True))
+    ):
         for schedule in given.schedules:
             for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
                 yield from _filled(given, (bm, bn, bk), unit_tile, schedule, case)
+
+
+def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
+    """The sides of tiles that are not twice as long as needed."""
+    return [side for side in sides if side == sides[0] or not isinstance(length, int) or side < 2 * length]
 
 
 def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: MmaCase) -> Iterator[tuple[int, int]]:
@@ -55,7 +67,8 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
         yield given.unit_tile
     elif not case.unit.is_wgmma:
         fitting = [(wm, wn) for wm, wn in _WARP_TILES if bm % wm == 0 and bn % wn == 0]
-        yield from [(wm, wn) for wm, wn in fitting if bm * bn // (wm * wn) <= _MOST_WARPS] or [(16, 8)]
+        fitting = [(wm, wn) for wm, wn in fitting if bm * bn // (wm * wn) <= _MOST_WARPS]
+        yield from fitting[:_WAYS_TO_SHARE] or [(16, 8)]
     elif schedule == "pingpong":
         yield tile
     else:
@@ -70,6 +83,8 @@ def _filled(
 ) -> Iterator[MmaTiling]:
     """Yield the tilings of a tile in units, by their stages, clusters, and slices of k."""
     plain = MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+    if case.unit.is_wgmma and given.unit_tile is None and plain.accumulators_per_thread > _MOST_ACCUMULATORS:
+        return
     if plain.is_persistent:
         plain = replace(plain, registers=given.registers or ROLE_REGISTERS.get(plain.consumers, (24, 240)))
     if given.stages:
@@ -79,9 +94,12 @@ def _filled(
     else:
         depths = _STAGES_OF_WARPS
     clusters = (given.cluster,) if given.cluster else ((1, 1), (2, 1), (1, 2)) if plain.is_persistent else ((1, 1),)
-    for stages, cluster in itertools.product(depths, clusters):
-        for algorithm, slices in _slices(given, tile, case):
-            yield replace(plain, stages=stages, cluster=cluster, algorithm=algorithm, slices=slices)
+    # A warpgroup that multiplies alone leaves a gap where it waits for all of its products.
+    alone = case.unit.is_wgmma and (schedule == "pingpong" or plain.consumers == 1)
+    waits = (0, 1) if alone and given.wait_depth is None else (plain.wait_depth,)
+    slices = list(_slices(given, tile, case))
+    for stages, cluster, wait_depth, (algorithm, parts) in itertools.product(depths, clusters, waits, slices):
+        yield replace(plain, stages=stages, cluster=cluster, wait_depth=wait_depth, algorithm=algorithm, slices=parts)
 
 
 def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator[tuple[Algorithm, int]]:
@@ -99,7 +117,10 @@ def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator
         return
     m, n, k, batch = sizes_of(case)
     ctas, steps = -(-m // tile[0]) * -(-n // tile[1]) * batch, -(-k // tile[2])
-    useful = [each for each in _SLICES if steps >= each * _STEPS_OF_A_SLICE and ctas * each <= 2 * case.target.sms]
+    fill = case.target.sms // ctas
+    useful = [
+        each for each in (fill // 2, fill, 2 * fill) if 2 <= each <= min(_MOST_SLICES, steps // _STEPS_OF_A_SLICE)
+    ]
     if given.algorithm in algorithms:
         useful = useful or [2]
     yield from itertools.product(algorithms, useful)
