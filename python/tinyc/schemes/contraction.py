@@ -5,7 +5,7 @@ that are given goes to the refusals.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tinyc.analysis.candidate import MatrixProduct
@@ -26,7 +26,7 @@ class ContractionCase:
     scheme: str
     product: MatrixProduct
     target: Target
-    refusals: PlanRefusals
+    refusals: PlanRefusals = field(compare=False)
 
     @property
     def axes(self) -> list[str]:

@@ -73,6 +73,10 @@ class PlanRefusals:
     def __bool__(self) -> bool:
         return bool(self.errors)
 
+    def anew(self) -> "PlanRefusals":
+        """None yet, for the same candidate."""
+        return PlanRefusals(self._candidate)
+
     def add(self, name: str, field: str, message: str) -> None:
         """Note an error called `name`; `message` goes on after the field's name: given, expected, what to do."""
         text = f"the plan of @{self._candidate.name}: '{field}' {message}"

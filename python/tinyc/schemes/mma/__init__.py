@@ -20,6 +20,7 @@ In reading order:
 **Source:** 000 §1.7, §1.8, §5, §6.
 """
 
+import functools
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
@@ -64,10 +65,10 @@ class MmaContraction(Scheme):
         case = mma_case(candidate, target, precision)
         if isinstance(case, str):
             return Refusal("PlanMismatch", case)
-        plan = complete_mma(Plan(), case)
-        if case.refusals:
-            return Refusal("ResourceExceeded", case.refusals.errors[0].message)
-        return Acceptance("it is a contraction for tensor cores", _resources(plan, case))
+        resources = _usual_resources(case.without_ends())
+        if isinstance(resources, str):
+            return Refusal("ResourceExceeded", resources)
+        return Acceptance("it is a contraction for tensor cores", resources)
 
     def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
         """Tiles that are whole along k or slices of it; what is missing says with what it comes."""
@@ -96,8 +97,12 @@ class MmaContraction(Scheme):
         build_mma(origin)
 
 
-def _resources(plan: Plan, case: MmaCase) -> Resources:
-    """The resources of a complete plan."""
+@functools.lru_cache(maxsize=1024)
+def _usual_resources(case: MmaCase) -> Resources | str:
+    """The resources of the default plan, or why there is none; remembered, for a fusion asks it of many groups."""
+    plan = complete_mma(Plan(), case)
+    if case.refusals:
+        return case.refusals.errors[0].message
     tiling = tiling_of(plan, case.unit.threads)
     taken = mma_resources(tiling, case)
     return Resources(

@@ -1,8 +1,9 @@
 """A product that a plan of scheme `mma` is completed for, with what the models of its kernels ask of it."""
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 
-from tinyc.analysis.candidate import Candidate
+from tinyc.analysis.candidate import Candidate, Epilogue
 from tinyc.schemes.contraction import ContractionCase
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
 from tinyc.schemes.scheme import PlanRefusals
@@ -11,6 +12,9 @@ from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
 
 NAME = "mma"
+#: What m, n and k count as where they are not known, and a batch.
+USUAL_SIDE = 4096
+USUAL_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,20 @@ class MmaCase(ContractionCase):
         """Whether there is more than one matrix."""
         return self.product.batch != 1
 
-    @property
+    def without_ends(self) -> "MmaCase":
+        """The case without what is in front of the product and behind it: that of many proposed kernels."""
+        lhs, rhs = (replace(each, names=()) for each in (self.product.lhs, self.product.rhs))
+        product = replace(self.product, lhs=lhs, rhs=rhs, epilogue=Epilogue())
+        return replace(self, product=product, refusals=self.refusals.anew())
+
+    @functools.cached_property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """m, n, k and the batch as numbers: what is not known counts as a usual size."""
+        product = self.product
+        m, n, k = (each if isinstance(each, int) else USUAL_SIDE for each in (product.m, product.n, product.k))
+        return m, n, k, product.batch if isinstance(product.batch, int) else USUAL_BATCH
+
+    @functools.cached_property
     def full_inputs(self) -> int:
         """How many operands of the epilogue have an element for each accumulator."""
         return sum(each in (Broadcast.FULL, Broadcast.GATHER) for each in self.product.epilogue.inputs)
@@ -51,5 +68,5 @@ def mma_case(
     if len(known) != len(candidate.outputs):  # what a fusion proposes has no buffers yet
         types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
         known = [each.element for each in types] or [product.accumulator]
-    refusals = refusals or PlanRefusals(candidate)
-    return MmaCase(NAME, product, target, refusals, unit, candidate.pattern, tuple(known))
+    noted = PlanRefusals(candidate) if refusals is None else refusals
+    return MmaCase(NAME, product, target, noted, unit, candidate.pattern, tuple(known))

@@ -4,18 +4,17 @@ In: a case, what a plan has given. Out: a `Choice`, data from which a plan is ta
 on every machine and for every order of the candidates: ties go to the one that `tilings` yields first.
 """
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MmaCase
-from tinyc.schemes.mma.cost import Prediction, best_walk, predicted
+from tinyc.schemes.mma.cost import Prediction, Walk, best_walk, predicted
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import Load, loads_of
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
 from tinyc.schemes.mma.space import structure_faults, tilings
 from tinyc.schemes.mma.tiling import MmaTiling
-
 
 #: What keeps a tiling from being built: the error's name, the field, and the message that goes on after it.
 Fault = tuple[str, str, str]
@@ -46,16 +45,18 @@ class Choice:
     pruned: tuple[Pruned, ...]
 
 
-def choice_of(given: Given, plan: Plan, case: MmaCase) -> Choice:
-    """All tilings that keep what is given, judged; `plan` says how operands are loaded."""
+@functools.lru_cache(maxsize=256)
+def choice_of(given: Given, case: MmaCase) -> Choice:
+    """All tilings that keep what is given, judged; remembered, for layers repeat."""
     ranked: list[Candidate] = []
     pruned: list[Pruned] = []
-    known_loads: dict[object, tuple[Load, Load]] = {}
+    loads: dict[object, tuple[Load, Load]] = {}
+    walks: dict[object, Walk] = {}
     for raw in tilings(given, case):
         key = raw.tile, raw.unit_tile
-        if key not in known_loads:
-            known_loads[key] = loads_of(raw, plan, case)
-        judged = _judged(raw, known_loads[key], given, case)
+        if key not in loads:
+            loads[key] = loads_of(raw, given.loading, case)
+        judged = _judged(raw, loads[key], walks, given, case)
         if isinstance(judged, Pruned):
             pruned.append(judged)
         else:
@@ -64,9 +65,9 @@ def choice_of(given: Given, plan: Plan, case: MmaCase) -> Choice:
     return Choice(tuple(ranked), tuple(pruned))
 
 
-def chosen(given: Given, plan: Plan, case: MmaCase) -> MmaTiling | None:
+def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
     """The fastest tiling; None where there is none, and then the refusals have the reasons."""
-    choice = choice_of(given, plan, case)
+    choice = choice_of(given, case)
     if choice.ranked:
         return choice.ranked[0].tiling
     fewest = min(choice.pruned, key=lambda each: len(each.faults))
@@ -80,13 +81,16 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
     for side, load in zip("AB", loads, strict=True):
         if tiling.is_persistent and load.kind != "tma":
             message = (
-                f"is '{tiling.schedule}', whose producer loads by TMA, and {side} is not loaded so, since {load.reason}; "
-                'write "simple"'
+                f"is '{tiling.schedule}', whose producer loads by TMA, and {side} is not loaded so, since {load.reason}"
+                '; write "simple"'
             )
             yield "UnsupportedPlan", "schedule", message
 
 
-def _judged(raw: MmaTiling, loads: tuple[Load, Load], given: Given, case: MmaCase) -> Candidate | Pruned:
+def _judged(
+    raw: MmaTiling, loads: tuple[Load, Load], walks: dict[object, Walk], given: Given, case: MmaCase
+) -> Candidate | Pruned:
+    """A tiling with its time, or why there is none; `walks` are those that are known, by tile and CTAs of an SM."""
     faults = (*structure_faults(raw, case), *_load_faults(raw, loads))
     if faults:
         return Pruned(raw, faults)
@@ -94,5 +98,8 @@ def _judged(raw: MmaTiling, loads: tuple[Load, Load], given: Given, case: MmaCas
     exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
     if exceeded:
         return Pruned(raw, exceeded)
-    tiling = replace(raw, **best_walk(raw, resources, given.along, given.group, case))
+    key = raw.tile, resources.ctas_per_sm
+    if key not in walks:
+        walks[key] = best_walk(raw, resources, given.along, given.group, case)
+    tiling = replace(raw, **walks[key])
     return Candidate(tiling, resources, predicted(tiling, resources, loads, case))

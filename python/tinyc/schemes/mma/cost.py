@@ -3,7 +3,7 @@
 In: a tiling with what it takes, its loads, a case. Out: a `Prediction`. Of a tile along k an SM multiplies, reads and
 writes shared memory, gets operands from L2, and waits where its ring is too short for the latency; what is around the
 loop over k is hidden or not, as the schedule has it; rounds of tiles over the SMs and what L2 gets from memory make the
-time. A size that is not known counts as a usual one (`space.sizes_of`). Source: specification 000 §6.
+time. A size that is not known counts as a usual one (`MmaCase.sizes`). Source: specification 000 §6.
 """
 
 import math
@@ -14,7 +14,6 @@ from typing import TypedDict
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.resources import MmaResources
-from tinyc.schemes.mma.space import sizes_of
 from tinyc.schemes.mma.tiling import Along, MmaTiling
 
 #: Bands of tiles that are tried.
@@ -73,7 +72,7 @@ def best_walk(
 def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load], case: MmaCase) -> Prediction:
     """The time of a kernel."""
     rates, sms = case.target.matrix, case.target.sms
-    m, n, k, batch = sizes_of(case)
+    m, n, k, batch = case.sizes
     bm, bn, bk = tiling.tile
     tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
@@ -102,7 +101,7 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: M
     """Cycles of an SM for one CTA's tile along k, by what takes them."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
-    m, n, _, _ = sizes_of(case)
+    m, n, _, _ = case.sizes
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
     # Units of fewer warps than the SM has sub-partitions leave some idle.
     busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers * resident / rates.sub_partitions)
@@ -165,7 +164,7 @@ def _joining_cycles(tiling: MmaTiling, case: MmaCase) -> float:
 
 def _round_bytes(tiling: MmaTiling, resources: MmaResources, along: Along, band: int, case: MmaCase) -> float:
     """Bytes of operands, for each element along k, that the tiles which are computed at a time read, each once."""
-    m, n, _, _ = sizes_of(case)
+    m, n, _, _ = case.sizes
     bm, bn, _ = tiling.tile
     rows, columns = -(-m // bm), -(-n // bn)
     inner, outer = (columns, rows) if along == "n" else (rows, columns)
@@ -179,7 +178,7 @@ def _round_bytes(tiling: MmaTiling, resources: MmaResources, along: Along, band:
 
 def _memory_bytes(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> float:
     """Bytes that memory reads and writes: operands once where L2 holds them, else once for each round."""
-    m, n, k, batch = sizes_of(case)
+    m, n, k, batch = case.sizes
     size = case.unit.factor.size_bytes
     once = (m + n) * k * batch * size
     written = m * n * batch * sum(each.size_bytes for each in case.outputs) * (1 + case.full_inputs)
@@ -194,7 +193,7 @@ def _reduction_seconds(tiling: MmaTiling, case: MmaCase) -> float:
     """What a kernel behind takes that adds up the slices: it reads them from L2 and writes the output."""
     if tiling.algorithm != "splitk_parallel":
         return 0.0
-    m, n, _, batch = sizes_of(case)
+    m, n, _, batch = case.sizes
     moved = m * n * batch * (4 * tiling.slices + sum(each.size_bytes for each in case.outputs))
     rates = case.target.matrix
     return case.target.launch_seconds + moved / (rates.l2_bytes_per_cycle * rates.hz)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import NAME, MmaCase
+from tinyc.schemes.mma.loads import Loading, loading_of
 from tinyc.schemes.mma.tiling import Algorithm, Along, Schedule, sides_of
 
 _PERSISTENT = ("cooperative", "pingpong")
@@ -34,6 +35,7 @@ class Given:
     registers: tuple[int, int] | None
     algorithm: Algorithm | None
     slices: int | None
+    loading: Loading
 
 
 def given_of(plan: Plan, case: MmaCase) -> Given:
@@ -57,6 +59,7 @@ def given_of(plan: Plan, case: MmaCase) -> Given:
         registers=plan.registers,
         algorithm=algorithm,
         slices=slices,
+        loading=loading_of(plan),
     )
 
 
@@ -169,7 +172,7 @@ def _fused(plan: Plan, case: MmaCase) -> str | None:
     ((outer, inner, _), *others) = plan.fuse or [("", "", "")]
     if others or {outer, inner} != {"m.o", "n.o"}:
         message = f"is not m.o with n.o, the one axis of tiles that scheme '{NAME}' has"
-        case.refusals.add("UnsupportedPlan", "fuse", message)
+        case.refusals.add("UnsupportedPlan", "fuse", f'{message}; write [["m.o", "n.o", "t"]]')
         return None
     return inner[0]
 

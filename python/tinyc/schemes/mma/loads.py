@@ -44,16 +44,30 @@ class Load:
     reason: str = ""
 
 
-def loads_of(tiling: MmaTiling, plan: Plan, case: MmaCase, guarded: bool = True) -> tuple[Load, Load]:
-    """The loads of both operands; of the plan, `async` and the swizzles count."""
-    (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
-    asynchronous = plan.asynchronous is None or plan.asynchronous["enable"]
+@dataclass(frozen=True)
+class Loading:
+    """What a plan says of loads: whether they are copies that run by themselves, and which operands are swizzled."""
+
+    asynchronous: bool = True
+    swizzled: tuple[bool, bool] = (True, True)
+
+
+def loading_of(plan: Plan) -> Loading:
+    """What `async` and `layout_hints` say; both are on where they are not given."""
     hints = plan.layout_hints or {}
+    is_on = plan.asynchronous is None or plan.asynchronous["enable"]
+    return Loading(is_on, (hints.get("A_swizzle", True), hints.get("B_swizzle", True)))
+
+
+def loads_of(tiling: MmaTiling, loading: Loading, case: MmaCase, guarded: bool = True) -> tuple[Load, Load]:
+    """The loads of both operands, where what they need is so; without `guarded`, those that need nothing."""
+    (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
+    is_on, (a, b) = loading.asynchronous, loading.swizzled
     # A slab that wgmma reads is not shared by warpgroups.
     rows, columns = (wm, wn) if unit.is_wgmma else (bm, bn)
     return (
-        load_of(case.product.lhs, (rows, bk), "row", unit, asynchronous, hints.get("A_swizzle", True), guarded),
-        load_of(case.product.rhs, (bk, columns), "col", unit, asynchronous, hints.get("B_swizzle", True), guarded),
+        load_of(case.product.lhs, (rows, bk), "row", unit, is_on, a, guarded),
+        load_of(case.product.rhs, (bk, columns), "col", unit, is_on, b, guarded),
     )
 
 

@@ -49,7 +49,7 @@ def complete_mma(plan: Plan, case: MmaCase) -> Plan:
     given = given_of(plan, case)
     if case.refusals:
         return plan
-    tiling = chosen(given, plan, case)
+    tiling = chosen(given, case)
     if tiling is None:
         return plan
     bound, fused = _bind(plan, tiling, case)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.target import Target
 
 #: Where a tile in shared memory begins: at a multiple of what a swizzle repeats after.
@@ -113,6 +113,17 @@ def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -
             "warp_tile",
             f"makes {tiling.consumers} units of {tiling.unit_threads} threads, {tiling.threads} threads per CTA; "
             f"{target.name} has {target.threads_per_cta}; choose a larger one or a smaller tile",
+        )
+        return
+    if tiling.registers and (together := tiling.registers[0] + tiling.consumers * tiling.registers[1]) > (
+        most := target.registers_per_cta // PRODUCER_THREADS
+    ):
+        producer, consumer = tiling.registers
+        fitting = (most - producer) // tiling.consumers // 8 * 8
+        yield (
+            "registers",
+            f"are {producer} and {consumer}: with {tiling.consumers} consumers {together} for each "
+            f"{PRODUCER_THREADS} threads; {target.name} has {most}; choose [{producer}, {fitting}]",
         )
         return
     limit = min(target.registers_per_thread, tiling.registers[1] if tiling.registers else target.registers_per_thread)

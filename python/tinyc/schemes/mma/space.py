@@ -34,9 +34,6 @@ _MOST_SLICES = 32
 _STEPS_OF_A_SLICE = 4
 #: Of a thread of a warpgroup, with which none of the kernels of these tiles spills.
 _MOST_ACCUMULATORS = 128
-#: What m, n and k count as where they are not known, and a batch.
-USUAL_SIDE = 4096
-USUAL_BATCH = 16
 #: TMA: a box has at most as many elements along a side.
 _BOX_SIDE = 256
 
@@ -93,7 +90,9 @@ def _filled(
         depths = (max(2, most_stages(plain, case)),)
     else:
         depths = _STAGES_OF_WARPS
-    clusters = (given.cluster,) if given.cluster else ((1, 1), (2, 1), (1, 2)) if plain.is_persistent else ((1, 1),)
+    # Two CTAs share the operand of which a tile has more.
+    pair = (2, 1) if tile[1] >= tile[0] else (1, 2)
+    clusters = (given.cluster,) if given.cluster else ((1, 1), pair) if plain.is_persistent else ((1, 1),)
     # A warpgroup that multiplies alone leaves a gap where it waits for all of its products.
     alone = case.unit.is_wgmma and (schedule == "pingpong" or plain.consumers == 1)
     waits = (0, 1) if alone and given.wait_depth is None else (plain.wait_depth,)
@@ -115,7 +114,7 @@ def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator
     if given.slices is not None:
         yield algorithms[0], given.slices
         return
-    m, n, k, batch = sizes_of(case)
+    m, n, k, batch = case.sizes
     ctas, steps = -(-m // tile[0]) * -(-n // tile[1]) * batch, -(-k // tile[2])
     fill = case.target.sms // ctas
     useful = [
@@ -124,13 +123,6 @@ def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator
     if given.algorithm in algorithms:
         useful = useful or [2]
     yield from itertools.product(algorithms, useful)
-
-
-def sizes_of(case: MmaCase) -> tuple[int, int, int, int]:
-    """m, n, k and the batch as numbers: what is not known counts as a usual size."""
-    product = case.product
-    m, n, k = (each if isinstance(each, int) else USUAL_SIDE for each in (product.m, product.n, product.k))
-    return m, n, k, product.batch if isinstance(product.batch, int) else USUAL_BATCH
 
 
 def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, str, str]]:
