@@ -9,7 +9,7 @@ from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import Candidate, Run, Side
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MmaCase, mma_case
-from tinyc.schemes.mma.loads import Load, Loading, loading_of, loads_of
+from tinyc.schemes.mma.loads import Load, Loading, loading_of, tile_loads
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.target.target import Target
 
@@ -19,7 +19,7 @@ TILING = MmaTiling((128, 128, 64), (64, 128), 128, stages=4)
 def loads(candidate: Candidate, target: Target, loading: Loading | None = None, guarded: bool = True, precision="ieee"):
     case = mma_case(candidate, target, precision)
     assert isinstance(case, MmaCase), case
-    return loads_of(TILING, loading or Loading(), case, guarded)
+    return tile_loads(TILING, loading or Loading(), case.product, case.unit, guarded)
 
 
 def lhs_with(candidate: Candidate, **changes) -> Candidate:
@@ -46,7 +46,7 @@ def test_transposed_operands_lie_transposed_in_shared_memory():
 def test_a_swizzle_spans_what_a_unit_has_of_the_contiguous_side():
     case = mma_case(gemm(4096, 4096, 4096), SM90)
     tiling = dataclasses.replace(TILING, tile=(128, 64, 32), unit_tile=(64, 32))
-    a, b = loads_of(tiling, Loading(), case)
+    a, b = tile_loads(tiling, Loading(), case.product, case.unit)
     assert (a.swizzle, b.swizzle) == (64, 64)
 
 

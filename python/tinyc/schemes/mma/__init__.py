@@ -92,9 +92,9 @@ class MmaContraction(Scheme):
 
     def build(self, origin: "Origin") -> None:
         """Write the functions."""
-        from tinyc.schemes.mma.build import build_mma  # MLIR: when a kernel is built
+        from tinyc.schemes.mma.build import build_product  # MLIR: when a kernel is built
 
-        build_mma(origin)
+        build_product(origin)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.cost import Prediction, Walk, best_walk, predicted
 from tinyc.schemes.mma.given import Given
-from tinyc.schemes.mma.loads import Load, loads_of
+from tinyc.schemes.mma.loads import Load, tile_loads
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
 from tinyc.schemes.mma.space import structure_faults, tilings
 from tinyc.schemes.mma.tiling import MmaTiling
@@ -55,7 +55,7 @@ def choice_of(given: Given, case: MmaCase) -> Choice:
     for raw in tilings(given, case):
         key = raw.tile, raw.unit_tile
         if key not in loads:
-            loads[key] = loads_of(raw, given.loading, case)
+            loads[key] = tile_loads(raw, given.loading, case.product, case.unit)
         judged = _judged(raw, loads[key], walks, given, case)
         if isinstance(judged, Pruned):
             pruned.append(judged)

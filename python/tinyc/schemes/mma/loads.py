@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tinyc.analysis.candidate import ProductOperand, Run, StridedAccess
+from tinyc.analysis.candidate import MatrixProduct, ProductOperand, Run, StridedAccess
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
-from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 
 #: PTX ISA and CUDA driver API, cuTensorMapEncodeTiled: strides are multiples of 16 bytes, maps have 5 dimensions.
 TMA_BYTES = 16
@@ -59,15 +58,25 @@ def loading_of(plan: Plan) -> Loading:
     return Loading(is_on, (hints.get("A_swizzle", True), hints.get("B_swizzle", True)))
 
 
-def loads_of(tiling: MmaTiling, loading: Loading, case: MmaCase, guarded: bool = True) -> tuple[Load, Load]:
-    """The loads of both operands, where what they need is so; without `guarded`, those that need nothing."""
-    (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
+def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True) -> tuple[Load, Load]:
+    """The loads of both operands in a kernel with a complete plan, where what they need is so.
+
+    Without `guarded`, those that need nothing.
+    """
+    return tile_loads(tiling_of(plan, unit.threads), loading_of(plan), product, unit, guarded)
+
+
+def tile_loads(
+    tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True
+) -> tuple[Load, Load]:
+    """The loads of both operands, for a tiling."""
+    (bm, bn, bk), (wm, wn) = tiling.tile, tiling.unit_tile
     is_on, (a, b) = loading.asynchronous, loading.swizzled
     # A slab that wgmma reads is not shared by warpgroups.
     rows, columns = (wm, wn) if unit.is_wgmma else (bm, bn)
     return (
-        load_of(case.product.lhs, (rows, bk), "row", unit, is_on, a, guarded),
-        load_of(case.product.rhs, (bk, columns), "col", unit, is_on, b, guarded),
+        load_of(product.lhs, (rows, bk), "row", unit, is_on, a, guarded),
+        load_of(product.rhs, (bk, columns), "col", unit, is_on, b, guarded),
     )
 
 

@@ -109,7 +109,10 @@ def _bind(
     inner, outer = f"{tiling.along}.o", "m.o" if tiling.along == "n" else "n.o"
     given = plan.bind or {}
     fused = None
-    if "m.o" in given or "n.o" in given:
+    rows_of_ctas = tiling.tiles_of(case.product)[0 if outer == "m.o" else 1]
+    fits = not isinstance(rows_of_ctas, int) or rows_of_ctas <= case.target.ctas_per_grid_y
+    plain = not tiling.is_persistent and tiling.group == 1 and fits and plan.fuse is None and _WALK not in given
+    if plain or "m.o" in given or "n.o" in given:
         tiles = {outer: "block.y", inner: "block.x"}
     else:
         fused = plan.fuse or ((outer, inner, _WALK),)

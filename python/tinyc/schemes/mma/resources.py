@@ -84,17 +84,17 @@ def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
 
 
 def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
-    """What finished columns are staged in: for each output as many columns of each unit as fill a line of 128 bytes.
+    """What finished elements of each output are staged in, before they are stored.
 
-    Where the ring runs ahead there are two, in turn, and where units have tiles of their own, these too.
+    Where the ring runs ahead, as many columns of each unit as fill a line of 128 bytes, in two stages that take turns;
+    else all of the tile, where the ring was.
     """
-    bm, _, _ = tiling.tile
-    units_beside = tiling.units[1]
-    copies = (_SLABS_IN_TURN if tiling.is_persistent else 1) * (
-        tiling.consumers if tiling.schedule == "pingpong" else 1
-    )
-    lines = [slab_columns(tiling, each.size_bytes) * each.size_bytes for each in case.outputs]
-    return copies * sum(_aligned(bm * line * units_beside, TILE_ALIGNMENT) for line in lines)
+    sizes = [each.size_bytes for each in case.outputs]
+    if not tiling.is_persistent:
+        bm, bn, _ = tiling.tile
+        return sum(_aligned(bm * bn * size, TILE_ALIGNMENT) for size in sizes)
+    lines = [tiling.unit_tile[0] * slab_columns(tiling, size) * size for size in sizes]
+    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(line, TILE_ALIGNMENT) for line in lines)
 
 
 def launch_registers(tiling: MmaTiling) -> int:
