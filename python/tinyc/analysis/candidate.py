@@ -61,10 +61,13 @@ class StridedAccess:
 
     @property
     def contiguous(self) -> Literal["rows", "columns"] | None:
-        """The side whose elements are neighbours in memory: the rows of a column, or the columns of a row."""
-        if all(run.stride == 1 for run in self.columns[-1:]):
-            return "columns"
-        return "rows" if all(run.stride == 1 for run in self.rows[-1:]) else None
+        """The side whose elements are neighbours in memory; one of extent 1 only where the other one's are not."""
+        for is_neighbour in (lambda side: side and side[-1].stride == 1, lambda side: not side):
+            if is_neighbour(self.columns):
+                return "columns"
+            if is_neighbour(self.rows):
+                return "rows"
+        return None
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """What the schemes for contractions judge alike: fields of a plan that say what the region or the tile says already.
 
-In: a plan with some of the fields, a matrix product, a target. Out: the completed fields; what speaks against those that
-are given goes to the refusals.
+In: a plan with some of the fields, a matrix product, a target. Out: the completed fields; what speaks against those
+that are given goes to the refusals.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tinyc.analysis.candidate import MatrixProduct
@@ -26,7 +26,7 @@ class ContractionCase:
     scheme: str
     product: MatrixProduct
     target: Target
-    refusals: PlanRefusals
+    refusals: PlanRefusals = field(compare=False)
 
     @property
     def axes(self) -> list[str]:

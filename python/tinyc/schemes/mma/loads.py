@@ -1,7 +1,7 @@
 """The load slot of each operand: what brings its tiles to shared memory, and how they lie there.
 
-In: an operand's access, its tile, what the plan says. Out: a `Load`: a copy by TMA or cp.async where the operand lies in
-a buffer such that these can take it, else through registers, element by element. `needs` are extents that have to be
+In: an operand's access, its tile, what the plan says. Out: a `Load`: a copy by TMA or cp.async where the operand lies
+in a buffer such that these can take it, else through registers, element by element. `needs` are extents that have to be
 multiples, at run time, of a number: a kernel with such loads is launched where they are, another one, made with
 `guarded` false, elsewhere.
 """
@@ -15,7 +15,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.tiling import sides_of
+from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 
 #: PTX ISA and CUDA driver API, cuTensorMapEncodeTiled: strides are multiples of 16 bytes, maps have 5 dimensions.
 TMA_BYTES = 16
@@ -43,16 +43,40 @@ class Load:
     reason: str = ""
 
 
-def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True) -> tuple[Load, Load]:
-    """The loads of both operands in a kernel with a complete plan."""
-    assert plan.tile is not None
-    assert plan.warp_tile is not None
-    (bm, bn, bk), (rows, columns) = plan.tile, sides_of(plan.warp_tile)
-    asynchronous = plan.asynchronous is None or plan.asynchronous["enable"]
+@dataclass(frozen=True)
+class Loading:
+    """What a plan says of loads: whether they are copies that run by themselves, and which operands are swizzled."""
+
+    asynchronous: bool = True
+    swizzled: tuple[bool, bool] = (True, True)
+
+
+def loading_of(plan: Plan) -> Loading:
+    """What `async` and `layout_hints` say; both are on where they are not given."""
     hints = plan.layout_hints or {}
+    is_on = plan.asynchronous is None or plan.asynchronous["enable"]
+    return Loading(is_on, (hints.get("A_swizzle", True), hints.get("B_swizzle", True)))
+
+
+def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True) -> tuple[Load, Load]:
+    """The loads of both operands in a kernel with a complete plan, where what they need is so.
+
+    Without `guarded`, those that need nothing.
+    """
+    return tile_loads(tiling_of(plan, unit.threads), loading_of(plan), product, unit, guarded)
+
+
+def tile_loads(
+    tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True
+) -> tuple[Load, Load]:
+    """The loads of both operands, for a tiling."""
+    (bm, bn, bk), (wm, wn) = tiling.tile, tiling.unit_tile
+    is_on, (a, b) = loading.asynchronous, loading.swizzled
+    # A slab that wgmma reads is not shared by warpgroups.
+    rows, columns = (wm, wn) if unit.is_wgmma else (bm, bn)
     return (
-        load_of(product.lhs, (bm, bk), "row", unit, asynchronous, hints.get("A_swizzle", True), guarded),
-        load_of(product.rhs, (bk, bn), "col", unit, asynchronous, hints.get("B_swizzle", True), guarded),
+        load_of(product.lhs, (rows, bk), "row", unit, is_on, a, guarded),
+        load_of(product.rhs, (bk, columns), "col", unit, is_on, b, guarded),
     )
 
 
@@ -65,7 +89,7 @@ def load_of(
     swizzled: bool = True,
     guarded: bool = True,
 ) -> Load:
-    """The load of an operand whose tiles are `tile`; `k_major` is the order in which k is contiguous."""
+    """The load of an operand of which a unit, or a CTA, has `tile`; `k_major` is the order in which k is contiguous."""
     access = operand.access
     reason = _why_computed(access, unit, asynchronous)
     if isinstance(access, str) or reason:
@@ -145,9 +169,7 @@ def _copy_needs(
     return _needs([*_strides(access), *ends], size, unit, guarded)
 
 
-def _needs(
-    multiples: Sequence[Dim], size: int, unit: MatrixUnit, guarded: bool
-) -> tuple[tuple[Dim, int], ...] | None:
+def _needs(multiples: Sequence[Dim], size: int, unit: MatrixUnit, guarded: bool) -> tuple[tuple[Dim, int], ...] | None:
     """Which of `multiples`, in elements, are not known to be multiples of `size` bytes; None where one is none."""
     elements = max(1, size // unit.factor.size_bytes)
     open_ones: dict[tuple[Dim, int], None] = {}

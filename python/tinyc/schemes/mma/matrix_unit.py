@@ -14,9 +14,9 @@ from tinyc.vocabulary.element_type import ElementType
 class MatrixUnit:
     """One matrix instruction of a warp (`mma.sync`) or a warpgroup (`wgmma`), and what it multiplies.
 
-    `factor` is the element type of both operands, `accumulator` that of the sums. `rows` is the instruction's M, `depth`
-    its K, in elements; its N is 8 for `mma.sync`, for `wgmma` a multiple of 8 up to 256. `threads` are those of the
-    unit that executes it. `transposes` says that an operand may lie in shared memory with either side contiguous;
+    `factor` is the element type of both operands, `accumulator` that of the sums. `rows` is the instruction's M,
+    `depth` its K, in elements; its N is 8 for `mma.sync`, for `wgmma` a multiple of 8 up to 256. `threads` are those of
+    the unit that executes it. `transposes` says that an operand may lie in shared memory with either side contiguous;
     otherwise k is the contiguous one.
     """
 
@@ -65,7 +65,7 @@ def matrix_unit(product: MatrixProduct, target: Target, precision: str = "ieee")
     common = [element for element, sums in _SUMS.items() if all(element in each for each in held)]
     if not common:
         left, right = (" or ".join(each) for each in held)
-        return f"tensor cores multiply f16, bf16, i8 or, as tf32, f32 by the same type, and it multiplies {left} by {right}"
+        return f"tensor cores multiply f16, bf16, i8 or, as tf32, f32 by the same, and it multiplies {left} by {right}"
     fitting = [element for element in common if _SUMS[element] == product.accumulator]
     if not fitting:
         sums = " or ".join(dict.fromkeys(_SUMS[element] for element in common))
@@ -75,7 +75,7 @@ def matrix_unit(product: MatrixProduct, target: Target, precision: str = "ieee")
     if chosen is None:
         if is_asked:
             return f"'precision' tf32 is for factors in f32, and they are in {fitting[0]}"
-        return "tensor cores round f32 to tf32, which a plan has to ask for: \"precision\": \"tf32\""
+        return 'tensor cores round f32 to tf32, which a plan has to ask for: "precision": "tf32"'
     wgmma = has_wgmma(target)
     return MatrixUnit(
         factor=chosen,

@@ -20,7 +20,6 @@ from tinyc.schemes.contraction import (
     staged_operands,
 )
 from tinyc.schemes.scheme import Resources
-from tinyc.target.target import Target
 
 NAME = "naive_2x2_per_thread"
 NAIVE_FIELDS = ("tile", "stages", "pipeline", "order", "split", "bind", "cache", "predicate_tail", "epilogue", "async")
