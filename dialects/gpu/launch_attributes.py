@@ -94,7 +94,7 @@ def _extents(given: ir.Attribute, what: str) -> tuple[Dim, ...]:
     return tuple(dims)
 
 
-def tensor_map_attribute(tensor_map: TensorMap) -> ir.DictAttr:
+def tensor_map_attribute(tensor_map: TensorMapArgument) -> ir.DictAttr:
     """The attribute that says a tensor map, which `tensor_map_of` reads."""
     i64, tiling = ir.IntegerType.get_signless(64), tensor_map.tiling
     return ir.DictAttr.get(

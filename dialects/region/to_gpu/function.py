@@ -10,7 +10,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.codegen.elements import Elements
 from tinyc.dialects.gpu.dialect import GLOBAL, TensorMapType
 from tinyc.dialects.gpu.launch_attributes import TENSOR_MAP, tensor_map_attribute
-from tinyc.dialects.launch import TensorMap
+from tinyc.dialects.launch import TensorMapArgument
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.ops import SIZES
 from tinyc.expr.extents import Dim
@@ -60,7 +60,7 @@ def open_function(
     name: str,
     grid: Sequence[Dim],
     threads: Sequence[int],
-    maps: Sequence[TensorMap] = (),
+    maps: Sequence[TensorMapArgument] = (),
     **attributes: ir.Attribute,
 ) -> Frame:
     """Create a kernel's function at the insertion point, which must be in a `gpu.module`.

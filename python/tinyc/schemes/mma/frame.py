@@ -72,9 +72,9 @@ class Parts:
         """Tiles along k."""
         return extents.ceildiv(self.product.k, self.tiling.tile[2])
 
-    def guarded(self, **axes: str) -> ir.ArrayAttr:
+    def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
         """The sides, as `rows="m"`, along whose axis the plan says that a tile may reach beyond the product."""
-        tails = filled(self.origin.plan.predicate_tail)
+        tails = (*filled(self.origin.plan.predicate_tail), *always)
         return ir.ArrayAttr.get([ir.StringAttr.get(side) for side, axis in axes.items() if axis in tails])
 
 
@@ -87,8 +87,9 @@ class Writer:
 
     @functools.cached_property
     def zero(self) -> ir.Value:
-        """Index 0."""
-        return self.frame.index(0)
+        """Index 0, at the start of the function."""
+        with ir.InsertionPoint.at_block_begin(self.frame.body):
+            return self.frame.index(0)
 
     def circular_buffer(self, side: int, stages: int) -> ir.Value:
         """Reserve the tiles of operand 0 or 1 in shared memory."""
@@ -121,7 +122,9 @@ class Writer:
         return access
 
     def _guards_of(self, side: int) -> ir.ArrayAttr:
-        return self.parts.guarded(**({"rows": "m", "columns": "k"} if side == 0 else {"rows": "k", "columns": "n"}))
+        """The sides at which a tile may reach beyond an operand; loads that run ahead do along k."""
+        sides = {"rows": "m", "columns": "k"} if side == 0 else {"rows": "k", "columns": "n"}
+        return self.parts.guarded(always=("k",) if self.parts.tiling.stages > 1 else (), **sides)
 
     def _load_computed(self, side: int, tiles: ir.Value, stage: ir.Value, at: tuple[ir.Value, ...]) -> None:
         """Emit the load of a tile whose elements a body computes."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tinyc.analysis.candidate import Run, StridedAccess
 from tinyc.dialects.gpu.shared_layout import SharedLayout
-from tinyc.dialects.launch import TensorMap
+from tinyc.dialects.launch import TensorMapArgument
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.runtime.tensor_map import MAP_ALIGNMENT_BYTES, Tiling
@@ -17,7 +17,7 @@ from tinyc.runtime.tensor_map import MAP_ALIGNMENT_BYTES, Tiling
 class MatrixMap:
     """A map, and which of its dimensions behind the first two are which runs of the batch; others are broadcast."""
 
-    map: TensorMap
+    map: TensorMapArgument
     batch: tuple[Run, ...]
 
 
@@ -35,7 +35,7 @@ def map_of(access: StridedAccess, layout: SharedLayout, ctas: int = 1) -> Matrix
         box=(layout.line_elements, layout.lines // ctas, *(1 for _ in batch)),
         swizzle=layout.swizzle,
     )
-    return MatrixMap(TensorMap(access.buffer, tiling), batch)
+    return MatrixMap(TensorMapArgument(access.buffer, tiling), batch)
 
 
 def can_be_stored(access: StridedAccess) -> bool:

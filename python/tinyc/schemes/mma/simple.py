@@ -1,13 +1,13 @@
-"""Kernels of the template whose warps multiply by `mma.sync`: each CTA has a tile, all of its threads load and multiply.
+"""Kernels of the template in the schedule "simple": each CTA has a tile, all of its threads load and multiply.
 
-The loads of `stages - 1` tiles along k are under way while the warps multiply one. What a warp multiplies next is
-loaded to its registers before the products of what it has.
+The loads of `stages - 1` tiles along k are under way while one is multiplied: by warps, where what a warp multiplies
+next is loaded to its registers before the products of what it has, or by warpgroups from shared memory.
 """
 
 from dataclasses import dataclass
 
 from tinyc.dialects.gpu import statements as tgpu
-from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, smem_type
+from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, in_flight_type, smem_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr import extents
@@ -71,8 +71,9 @@ class _Kernel:
         self._finish(loop.results[0], corner, layout)
 
     def _layout(self) -> FragmentLayout:
-        tiling = self.writer.parts.tiling
-        return FragmentLayout("mma", *tiling.tile[:2], *tiling.unit_tile)
+        parts = self.writer.parts
+        unit = "wgmma" if parts.unit.is_wgmma else "mma"
+        return FragmentLayout(unit, *parts.tiling.tile[:2], *parts.tiling.unit_tile)
 
     def _corner(self) -> TileCorner:
         """Emit where the CTA's tile begins."""
@@ -110,13 +111,15 @@ class _Kernel:
 
     @property
     def _copies(self) -> bool:
-        return any(load.kind == "cp_async" for load in self.writer.parts.loads)
+        return any(load.kind != "registers" for load in self.writer.parts.loads)
 
     def _wait(self) -> None:
         """Emit the wait for the oldest loads, which are there for all threads behind the barrier."""
         if self._copies:
             pending = max(self.writer.parts.tiling.stages - 2, 0)
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(pending))
+        if self.writer.parts.unit.is_wgmma:
+            tgpu.FenceAsyncOp()
         gpu.barrier()
 
     def _wrapped(self, stage: ir.Value) -> ir.Value:
@@ -128,6 +131,8 @@ class _Kernel:
     def _multiply(self, rings: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout) -> ir.Value:
         """Emit the products of a stage's tiles; the fragments of a step are loaded before the products of the last."""
         parts = self.writer.parts
+        if parts.unit.is_wgmma:
+            return self._multiply_in_place(rings, stage, sums, layout)
         depth, bk = parts.unit.depth, parts.tiling.tile[2]
         fragments = self._fragments(rings, stage, layout, 0)
         for k in range(0, bk, depth):
@@ -135,6 +140,17 @@ class _Kernel:
             sums = tgpu.MmaSyncOp(*fragments, sums, sums.type, loc=here("acc")).output
             fragments = following
         return sums
+
+    def _multiply_in_place(
+        self, rings: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout
+    ) -> ir.Value:
+        """Emit the product of warpgroups, and the wait for it: behind the next barrier the stage is filled anew."""
+        zero, kind = self.writer.zero, ir.StringAttr.get("wgmma")
+        adds = arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(True))
+        flying = in_flight_type(GpuTile(self.writer.parts.unit.accumulator, layout.rows, layout.columns), layout)
+        product = tgpu.WgmmaOp(*rings, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
+        tgpu.CommitGroupOp(kind)
+        return tgpu.WaitGroupOp([sums.type], [product], kind, _i64(0), loc=here("acc")).results[0]
 
     def _fragments(self, rings: list[ir.Value], stage: ir.Value, layout: FragmentLayout, k: int) -> list[ir.Value]:
         parts = self.writer.parts
