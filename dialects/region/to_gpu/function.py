@@ -28,8 +28,9 @@ from tinyc.vocabulary.attributes import extents_attribute
 class Origin:
     """The origin of the functions made of one region: the region with its complete plan, and names for what is new.
 
-    `name` is the function's that the host launches, `init_name` that of the one before it, if its scheme writes one;
-    `buffers` are names for the region's buffers.
+    `name` is the function's that the host launches, `init_name` that of the one before it and `alternative_name` that of
+    one that is launched in its place where its guards hold, if its scheme writes them; `buffers` are names for the
+    region's buffers.
     """
 
     kernel: Kernel
@@ -38,6 +39,7 @@ class Origin:
     target: Target
     name: str
     init_name: str
+    alternative_name: str
     buffers: Sequence[str]
 
 

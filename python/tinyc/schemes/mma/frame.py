@@ -52,15 +52,15 @@ class Parts:
     loads: tuple[Load, Load]
 
     @classmethod
-    def of(cls, origin: Origin) -> "Parts":
-        """The parts of a region whose plan is complete."""
+    def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
+        """The parts of a region whose plan is complete; without `guarded` its loads need nothing of the sizes."""
         product = filled(origin.candidate.product)
         contraction = contraction_of(origin.kernel, kernel_loops(origin.kernel.op))
         assert not isinstance(contraction, str)  # the candidate has a product
         unit = matrix_unit(product, origin.target, origin.plan.precision or "ieee")
         assert not isinstance(unit, str)  # the scheme has accepted it
         tiling = tiling_of(origin.plan, unit.threads)
-        return cls(origin, product, contraction, unit, tiling, loads_of(origin.plan, product, unit))
+        return cls(origin, product, contraction, unit, tiling, loads_of(origin.plan, product, unit, guarded))
 
     @functools.cached_property
     def counts(self) -> tuple[Dim, Dim]:
