@@ -62,12 +62,11 @@ class StridedAccess:
     @property
     def contiguous(self) -> Literal["rows", "columns"] | None:
         """The side whose elements are neighbours in memory; one of extent 1 only where the other one's are not."""
-        for is_neighbour in (lambda side: side and side[-1].stride == 1, lambda side: not side):
-            if is_neighbour(self.columns):
-                return "columns"
-            if is_neighbour(self.rows):
-                return "rows"
-        return None
+        if self.columns and self.columns[-1].stride == 1:
+            return "columns"
+        if self.rows and self.rows[-1].stride == 1:
+            return "rows"
+        return "columns" if not self.columns else "rows" if not self.rows else None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Where the elements of a matrix product's operands and results are: at regular distances in a buffer, or not.
 
-In: a kernel and its contraction. Out: a `StridedAccess`, whose sides are those of a tile, or why there is none. Whatever
+In: a kernel and its contraction. Out: a `StridedAccess`, whose sides are those of a tile, or why there is none. What
 copies whole tiles (TMA, cp.async, vectors) needs one; what has none is computed element by element.
 """
 
@@ -38,9 +38,9 @@ def operand_access(
     kernel: Kernel, contraction: Contraction, access: Access, sides: tuple[_Positions, _Positions]
 ) -> StridedAccess | str:
     """Where the elements of an operand are, `access` being how it is read; `sides` are the axes of rows and columns."""
-    op = access.source.owner
-    if isinstance(op, tiny.MovementOp):
-        return f"its {vocabulary_name(op)} is not a regular access"
+    op = producer_of(access.source)
+    if op is None or isinstance(op, tiny.MovementOp):
+        return "its movements are not a regular access"
     if not isinstance(op, region.ReadOp):
         return f"its elements are computed: {vocabulary_name(op)}"
     if access.guards:
@@ -83,7 +83,8 @@ def _strided(
         rows, columns, batch = (_side(positions, domain, strides) for positions in sides)
     except ExtentError as error:
         return f"its strides are not representable extents: {error}"
-    return StridedAccess(list(kernel.buffers).index(buffer), held.element, offset, rows, columns, batch)
+    buffers: list[ir.Value] = list(kernel.buffers)
+    return StridedAccess(buffers.index(buffer), held.element, offset, rows, columns, batch)
 
 
 def _side(positions: _Positions, domain: Shape, strides: dict[int, Dim]) -> Side:

@@ -14,7 +14,7 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.scheme import PlanRefusals
 from tinyc.target.target import Target
 
-Tile = tuple[int, int, int]
+CtaTile = tuple[int, int, int]
 #: The axis whose loop reads what is staged.
 STAGED_AT = "k.i"
 
@@ -56,7 +56,7 @@ def check_split(plan: Plan, sizes: Mapping[str, int], case: ContractionCase) -> 
             case.refusals.add("PlanMismatch", "split", message)
 
 
-def guarded_axes(plan: Plan, tile: Tile, case: ContractionCase) -> tuple[str, ...]:
+def guarded_axes(plan: Plan, tile: CtaTile, case: ContractionCase) -> tuple[str, ...]:
     """The guarded axes: those that are listed, or those that must be."""
     sizes = dict(zip("mnk", tile, strict=True))
     extent = case.product.extents

@@ -8,7 +8,7 @@ from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import mma_case
-from tinyc.schemes.mma.choice import Choice, choice_of
+from tinyc.schemes.mma.choice import TilingChoice, choice_of
 from tinyc.schemes.mma.given import given_of
 from tinyc.target.target import Target
 
@@ -29,7 +29,7 @@ SHAPES = [
 BOTH = pytest.mark.parametrize("target", [SM80, SM90], ids=["sm_80", "sm_90a"])
 
 
-def choice(target: Target, *shape: int | str, plan: Plan | None = None, **options: str) -> Choice:
+def choice(target: Target, *shape: int | str, plan: Plan | None = None, **options: str) -> TilingChoice:
     case = mma_case(gemm(*shape, **options), target)
     assert not isinstance(case, str), case
     return choice_of(given_of(plan or Plan(), case), case)

@@ -243,9 +243,9 @@ REFUSED_BY_STRUCTURE = [
     (
         SM80,
         {"stages": 1},
-        "'stages' is 1, and the template's ring is filled while another stage is multiplied; give 2 to 8",
+        "'stages' is 1, and the template's circular buffer is filled while another stage is multiplied; give 2 to 8",
     ),
-    (SM80, {"pipeline": "m.i"}, "'pipeline' is 'm.i', and the template's ring runs along k; write k.i"),
+    (SM80, {"pipeline": "m.i"}, "'pipeline' is 'm.i', and the template's circular buffer runs along k; write k.i"),
     (
         SM80,
         {"unroll": {"k.i": 3}, "tile": (128, 128, 64)},

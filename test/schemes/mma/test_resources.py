@@ -28,9 +28,9 @@ HOPPER = MmaTiling((128, 256, 64), (64, 256), 128, stages=4, schedule="cooperati
 
 def test_a_cta_of_sm_80():
     taken = mma_resources(AMPERE, ON_SM80)
-    assert (taken.threads, taken.ring_bytes) == (128, 4 * 2 * 128 * 32 * 2)
+    assert (taken.threads, taken.staged_bytes) == (128, 4 * 2 * 128 * 32 * 2)
     assert taken.slab_bytes == 128 * 128 * 2  # two warps side by side finish 64 columns each
-    assert taken.shared_bytes == 65536  # the ring is free when the tile is finished
+    assert taken.shared_bytes == 65536  # the circular buffer is free when the tile is finished
     # 128 accumulators, 40 others, and twice 4 fragments of A of 4 registers and 8 of B of 2
     assert taken.registers_per_thread == 128 + 40 + 2 * (4 * 4 + 8 * 2)
     assert taken.registers_per_cta == 232 * 32 * 4
@@ -40,7 +40,7 @@ def test_a_cta_of_sm_80():
 
 def test_a_cta_of_sm_90_with_roles():
     taken = mma_resources(HOPPER, ON_SM90)
-    assert (taken.threads, taken.ring_bytes) == (384, 4 * (128 + 256) * 64 * 2)
+    assert (taken.threads, taken.staged_bytes) == (384, 4 * (128 + 256) * 64 * 2)
     assert taken.slab_bytes == 2 * 128 * 64 * 2  # two in turn, of 64 columns
     assert taken.shared_bytes == 196608 + 32768 + 1024
     assert taken.registers_per_thread == 128 + 26 + 8

@@ -1,8 +1,8 @@
 """Scheme `mma`: a contraction on tensor cores, by the one template that a plan fills.
 
-A CTA computes a tile of the output. Tiles of the operands come to shared memory through a ring that runs ahead of the
-multiplication, by TMA, cp.async or through registers; warps multiply by `mma.sync` on sm_80, warpgroups by `wgmma` on
-sm_90a; what the region does after the sum is done on the accumulators.
+A CTA computes a tile of the output. Tiles of the operands come to shared memory through a circular buffer, whose loads
+run ahead of the multiplication: by TMA, cp.async or through registers. Warps multiply by `mma.sync` on sm_80,
+warpgroups by `wgmma` on sm_90a; what the region does after the sum is done on the accumulators.
 
 In reading order:
 
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
-from tinyc.schemes.mma.case import NAME, MmaCase, mma_case
+from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid
 from tinyc.schemes.mma.resources import mma_resources
 from tinyc.schemes.mma.tiling import tiling_of
@@ -51,7 +51,7 @@ _NOT_YET = {
 class MmaContraction(Scheme):
     """A contraction with an m, an n and a k in element types of tensor cores, and element-wise ops behind it."""
 
-    name = NAME
+    name = MMA_NAME
     fields = MMA_FIELDS
     precisions = ("ieee", "tf32")
     chooses_algorithm = True

@@ -11,7 +11,7 @@ from tinyc.target.target import Target
 from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
 
-NAME = "mma"
+MMA_NAME = "mma"
 #: What m, n and k count as where they are not known, and a batch.
 USUAL_SIDE = 4096
 USUAL_BATCH = 16
@@ -69,4 +69,4 @@ def mma_case(
         types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
         known = [each.element for each in types] or [product.accumulator]
     noted = PlanRefusals(candidate) if refusals is None else refusals
-    return MmaCase(NAME, product, target, noted, unit, candidate.pattern, tuple(known))
+    return MmaCase(MMA_NAME, product, target, noted, unit, candidate.pattern, tuple(known))

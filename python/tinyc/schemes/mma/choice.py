@@ -1,6 +1,6 @@
 """The choice of a tiling: of all that a plan leaves, those that the target has room for by their predicted time.
 
-In: a case, what a plan has given. Out: a `Choice`, data from which a plan is taken and a table is made. It is the same
+In: a case, what a plan has given. Out: a `TilingChoice`, data from which a plan is taken and a table is made. It is the same
 on every machine and for every order of the candidates: ties go to the one that `tilings` yields first.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tinyc.schemes.mma.case import MmaCase
-from tinyc.schemes.mma.cost import Prediction, Walk, best_walk, predicted
+from tinyc.schemes.mma.cost import PredictedTime, Walk, best_walk, predicted
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import Load, tile_loads
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
@@ -21,16 +21,16 @@ Fault = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class RankedTiling:
     """A tiling that can be built, what it takes, and its predicted time."""
 
     tiling: MmaTiling
     resources: MmaResources
-    prediction: Prediction
+    prediction: PredictedTime
 
 
 @dataclass(frozen=True)
-class Pruned:
+class PrunedTiling:
     """A tiling that cannot be built, and each reason."""
 
     tiling: MmaTiling
@@ -38,18 +38,18 @@ class Pruned:
 
 
 @dataclass(frozen=True)
-class Choice:
+class TilingChoice:
     """What there was to choose from: `ranked`, the fastest first, and what was `pruned`, in the order of the search."""
 
-    ranked: tuple[Candidate, ...]
-    pruned: tuple[Pruned, ...]
+    ranked: tuple[RankedTiling, ...]
+    pruned: tuple[PrunedTiling, ...]
 
 
 @functools.lru_cache(maxsize=256)
-def choice_of(given: Given, case: MmaCase) -> Choice:
+def choice_of(given: Given, case: MmaCase) -> TilingChoice:
     """All tilings that keep what is given, judged; remembered, for layers repeat."""
-    ranked: list[Candidate] = []
-    pruned: list[Pruned] = []
+    ranked: list[RankedTiling] = []
+    pruned: list[PrunedTiling] = []
     loads: dict[object, tuple[Load, Load]] = {}
     walks: dict[object, Walk] = {}
     for raw in tilings(given, case):
@@ -57,12 +57,12 @@ def choice_of(given: Given, case: MmaCase) -> Choice:
         if key not in loads:
             loads[key] = tile_loads(raw, given.loading, case.product, case.unit)
         judged = _judged(raw, loads[key], walks, given, case)
-        if isinstance(judged, Pruned):
+        if isinstance(judged, PrunedTiling):
             pruned.append(judged)
         else:
             ranked.append(judged)
     ranked.sort(key=lambda each: each.prediction.seconds)  # a stable sort
-    return Choice(tuple(ranked), tuple(pruned))
+    return TilingChoice(tuple(ranked), tuple(pruned))
 
 
 def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
@@ -89,17 +89,17 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
 
 def _judged(
     raw: MmaTiling, loads: tuple[Load, Load], walks: dict[object, Walk], given: Given, case: MmaCase
-) -> Candidate | Pruned:
+) -> RankedTiling | PrunedTiling:
     """A tiling with its time, or why there is none; `walks` are those that are known, by tile and CTAs of an SM."""
     faults = (*structure_faults(raw, case), *_load_faults(raw, loads))
     if faults:
-        return Pruned(raw, faults)
+        return PrunedTiling(raw, faults)
     resources = mma_resources(raw, case, any(load.kind == "registers" for load in loads))
     exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
     if exceeded:
-        return Pruned(raw, exceeded)
+        return PrunedTiling(raw, exceeded)
     key = raw.tile, resources.ctas_per_sm
     if key not in walks:
         walks[key] = best_walk(raw, resources, given.along, given.group, case)
     tiling = replace(raw, **walks[key])
-    return Candidate(tiling, resources, predicted(tiling, resources, loads, case))
+    return RankedTiling(tiling, resources, predicted(tiling, resources, loads, case))

@@ -1,7 +1,7 @@
 """The predicted time of a tiling: by the slowest of what its SMs do at the same time, tile after tile.
 
-In: a tiling with what it takes, its loads, a case. Out: a `Prediction`. Of a tile along k an SM multiplies, reads and
-writes shared memory, gets operands from L2, and waits where its ring is too short for the latency; what is around the
+In: a tiling with what it takes, its loads, a case. Out: a `PredictedTime`. Of a tile along k an SM multiplies, reads and
+writes shared memory, gets operands from L2, and waits where its stages are too few for the latency; what is around the
 loop over k is hidden or not, as the schedule has it; rounds of tiles over the SMs and what L2 gets from memory make the
 time. A size that is not known counts as a usual one (`MmaCase.sizes`). Source: specification 000 §6.
 """
@@ -31,7 +31,7 @@ _UNHIDDEN = 0.1
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PredictedTime:
     """The predicted time of a kernel, and `limiter`, what it would be faster without.
 
     `step_cycles` is a tile along k of one CTA, `tile_cycles` all of a tile, `terms` the cycles of the step by what
@@ -69,7 +69,7 @@ def best_walk(
     return best[1]
 
 
-def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load], case: MmaCase) -> Prediction:
+def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load], case: MmaCase) -> PredictedTime:
     """The time of a kernel."""
     rates, sms = case.target.matrix, case.target.sms
     m, n, k, batch = case.sizes
@@ -94,7 +94,7 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
     seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _reduction_seconds(tiling, case)
-    return Prediction(seconds, limiter, step, tile, rounds, memory, tuple(terms))
+    return PredictedTime(seconds, limiter, step, tile, rounds, memory, tuple(terms))
 
 
 def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> list[tuple[str, float]]:

@@ -5,13 +5,14 @@ one of three reasons: the hardware, the structure of the template, or a field th
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 from tinyc.plan.fields import Plan
-from tinyc.schemes.mma.case import NAME, MmaCase
+from tinyc.schemes.mma.case import MMA_NAME, MmaCase
 from tinyc.schemes.mma.loads import Loading, loading_of
-from tinyc.schemes.mma.tiling import Algorithm, Along, Schedule, sides_of
+from tinyc.schemes.mma.tiling import Algorithm, Along, Schedule, unit_sides
 
-_PERSISTENT = ("cooperative", "pingpong")
+_PERSISTENT: tuple[Schedule, ...] = ("cooperative", "pingpong")
 #: The CTA indices of tiles, either way, and the units' places in a CTA.
 _TILES = {"m.o": ("block.y", "block.x"), "n.o": ("block.x", "block.y")}
 _FIXED = {"batch": "block.z", "m.i.o": "warp.y", "n.i.o": "warp.x"}
@@ -49,7 +50,7 @@ def given_of(plan: Plan, case: MmaCase) -> Given:
     along, group = _walk(plan, case)
     return Given(
         tile=(bm or split.get("m"), bn or split.get("n"), bk or split.get("k")),
-        unit_tile=None if plan.warp_tile is None else sides_of(plan.warp_tile),
+        unit_tile=None if plan.warp_tile is None else unit_sides(plan.warp_tile),
         stages=_stages(plan, case),
         schedules=_schedules(plan, case),
         cluster=_cluster(plan, case),
@@ -65,14 +66,14 @@ def given_of(plan: Plan, case: MmaCase) -> Given:
 
 def _stages(plan: Plan, case: MmaCase) -> int | None:
     if plan.stages == 1:
-        message = "is 1, and the template's ring is filled while another stage is multiplied; give 2 to 8"
+        message = "is 1, and the template's circular buffer is filled while another stage is multiplied; give 2 to 8"
         case.refusals.add("UnsupportedPlan", "stages", message)
     return plan.stages
 
 
-def _schedules(plan: Plan, case: MmaCase) -> tuple[str, ...]:
+def _schedules(plan: Plan, case: MmaCase) -> tuple[Schedule, ...]:
     """The schedules that the hardware has and that other fields leave."""
-    target, roles = case.target.name, plan.schedule
+    target, roles = case.target.name, cast("Schedule | None", plan.schedule)
     if not case.unit.is_wgmma:
         if roles in _PERSISTENT:
             message = f"is '{roles}', and {target} has no TMA and no wgmma for warps with roles; write \"simple\""
@@ -81,7 +82,7 @@ def _schedules(plan: Plan, case: MmaCase) -> tuple[str, ...]:
             message = f"are set per role, and {target} has no setmaxnreg, which sm_90a has; leave it out"
             case.refusals.add("UnsupportedPlan", "registers", message)
         return ("simple",)
-    left = (roles,) if roles else ("simple", *_PERSISTENT)
+    left: tuple[Schedule, ...] = (roles,) if roles else ("simple", *_PERSISTENT)
     if plan.registers is not None:
         left = tuple(each for each in left if each in _PERSISTENT)
         if not left:
@@ -122,7 +123,7 @@ def _wait_depth(plan: Plan, case: MmaCase) -> int | None:
     return plan.wait_depth
 
 
-def _algorithm(plan: Plan, case: MmaCase) -> tuple[str | None, int | None]:
+def _algorithm(plan: Plan, case: MmaCase) -> tuple[Algorithm | None, int | None]:
     """The algorithm and the slices of k."""
     algorithm, slices = (plan.algo_choice or {}).get("matmul"), plan.split_k
     if slices is not None and slices > 1:
@@ -135,13 +136,13 @@ def _algorithm(plan: Plan, case: MmaCase) -> tuple[str | None, int | None]:
     if slices == 1 and algorithm in ("splitk_serial", "splitk_parallel"):
         message = f"is 1, and 'algo_choice' has {algorithm}; give at least 2, or write implicit_gemm"
         case.refusals.add("PlanMismatch", "split_k", message)
-    return algorithm, slices
+    return cast("Algorithm | None", algorithm), slices
 
 
 # --- the walk over tiles: bind, fuse, order and raster say it ---------------------------------------------------------
 
 
-def _walk(plan: Plan, case: MmaCase) -> tuple[str | None, int | None]:
+def _walk(plan: Plan, case: MmaCase) -> tuple[Along | None, int | None]:
     """The axis that tiles are walked along, and in bands of how many."""
     said: dict[str, str] = {}
     group = None
@@ -164,14 +165,14 @@ def _walk(plan: Plan, case: MmaCase) -> tuple[str | None, int | None]:
         if other != along:
             message = f"walks along {other}, and '{first}' along {along}; they must agree"
             case.refusals.add("PlanMismatch", field, message)
-    return along, group
+    return cast("Along | None", along), group
 
 
 def _fused(plan: Plan, case: MmaCase) -> str | None:
     """The axis that a fused axis of tiles runs along: the inner one."""
     ((outer, inner, _), *others) = plan.fuse or [("", "", "")]
     if others or {outer, inner} != {"m.o", "n.o"}:
-        message = f"is not m.o with n.o, the one axis of tiles that scheme '{NAME}' has"
+        message = f"is not m.o with n.o, the one axis of tiles that scheme '{MMA_NAME}' has"
         case.refusals.add("UnsupportedPlan", "fuse", f'{message}; write [["m.o", "n.o", "t"]]')
         return None
     return inner[0]
@@ -189,7 +190,7 @@ def _bound(plan: Plan, case: MmaCase) -> str | None:
             continue
         if index not in allowed:
             message = (
-                f"has {axis} at {index}, and scheme '{NAME}' binds m.o and n.o to block.y and block.x, either way, or "
+                f"has {axis} at {index}, and scheme '{MMA_NAME}' binds m.o and n.o to block.y and block.x, either way, or "
                 "what they are fused to to block.x, batch to block.z, m.i.o to warp.y and n.i.o to warp.x; leave it out"
             )
             case.refusals.add("UnsupportedPlan", "bind", message)

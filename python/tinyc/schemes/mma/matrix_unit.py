@@ -62,7 +62,7 @@ def matrix_unit(product: MatrixProduct, target: Target, precision: str = "ieee")
     f32 is multiplied where `precision` is "tf32" only, and then nothing else is.
     """
     held = [each.exact or (each.element,) for each in (product.lhs, product.rhs)]
-    common = [element for element, sums in _SUMS.items() if all(element in each for each in held)]
+    common = [element for element in _SUMS if all(element in each for each in held)]
     if not common:
         left, right = (" or ".join(each) for each in held)
         return f"tensor cores multiply f16, bf16, i8 or, as tf32, f32 by the same, and it multiplies {left} by {right}"

@@ -11,7 +11,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, staged_operands
-from tinyc.schemes.mma.case import NAME, MmaCase
+from tinyc.schemes.mma.case import MMA_NAME, MmaCase
 from tinyc.schemes.mma.choice import chosen
 from tinyc.schemes.mma.given import given_of
 from tinyc.schemes.mma.tiling import MmaTiling
@@ -156,7 +156,7 @@ def _check_loops(plan: Plan, tiling: MmaTiling, bound: dict[str, str], case: Mma
     check_split(plan, {"m": bm, "n": bn, "k": bk, "m.i": wm, "n.i": wn, "k.i": depth}, case)
     _check_order(plan, bound, case)
     if plan.pipeline not in (None, "k.i", "k.o") and case.has_axis("pipeline", str(plan.pipeline)):
-        message = f"is '{plan.pipeline}', and the template's ring runs along k; write k.i"
+        message = f"is '{plan.pipeline}', and the template's circular buffer runs along k; write k.i"
         case.refusals.add("UnsupportedPlan", "pipeline", message)
     for axis, factor in (plan.unroll or {}).items():
         if factor != bk // depth:
@@ -182,5 +182,5 @@ def _check_order(plan: Plan, bound: dict[str, str], case: MmaCase) -> None:
     if any(given == [axis for axis in nest if axis in given] for nest in nests):
         return
     remedy = f"write {' '.join(axis for axis in nests[0] if axis != 'batch' or case.is_batched)}, or leave it out"
-    message = f"is {' '.join(given)}, and scheme '{NAME}' nests its loops in another order; {remedy}"
+    message = f"is {' '.join(given)}, and scheme '{MMA_NAME}' nests its loops in another order; {remedy}"
     case.refusals.add("UnsupportedPlan", "order", message)

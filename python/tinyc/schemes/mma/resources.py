@@ -36,7 +36,7 @@ class MmaResources:
     allows no further CTA: "shared memory", "registers", "warps" or "CTAs".
     """
 
-    ring_bytes: int
+    staged_bytes: int
     slab_bytes: int
     barrier_bytes: int
     shared_bytes: int
@@ -51,11 +51,11 @@ class MmaResources:
 def mma_resources(tiling: MmaTiling, case: MmaCase, through_registers: bool = False) -> MmaResources:
     """The resources of a tiling; `through_registers` says that an operand is staged that way."""
     unit, target = case.unit, case.target
-    ring = tiling.stages * stage_bytes(tiling, unit)
+    staged = tiling.stages * stage_bytes(tiling, unit)
     slabs = slab_bytes(tiling, case)
     barriers = BARRIER_BYTES if unit.is_wgmma else 0
-    # A CTA that computes one tile has its ring free when that is finished.
-    shared = (ring + slabs if tiling.is_persistent else max(ring, slabs)) + barriers
+    # A CTA that computes one tile has its circular buffer free when that is finished.
+    shared = (staged + slabs if tiling.is_persistent else max(staged, slabs)) + barriers
     registers = _registers_per_thread(tiling, case, through_registers)
     registers_per_cta = _registers_per_cta(tiling, registers, target)
     room = {
@@ -68,7 +68,7 @@ def mma_resources(tiling: MmaTiling, case: MmaCase, through_registers: bool = Fa
     ctas = room[limiter]
     occupancy = min(1.0, ctas * tiling.threads / target.threads_per_sm)
     return MmaResources(
-        ring, slabs, barriers, shared, registers, registers_per_cta, tiling.threads, ctas, occupancy, limiter
+        staged, slabs, barriers, shared, registers, registers_per_cta, tiling.threads, ctas, occupancy, limiter
     )
 
 
@@ -86,8 +86,8 @@ def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
 def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
     """What finished elements of each output are staged in, before they are stored.
 
-    Where the ring runs ahead, as many columns of each unit as fill a line of 128 bytes, in two stages that take turns;
-    else all of the tile, where the ring was.
+    Where loads run ahead into the next tile, as many columns of each unit as fill a line of 128 bytes, in two stages
+    that take turns; else all of the tile, where the circular buffer was.
     """
     sizes = [each.size_bytes for each in case.outputs]
     if not tiling.is_persistent:
@@ -144,10 +144,10 @@ def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -
     if resources.shared_bytes > target.shared_bytes_per_cta_optin:
         fitting = most_stages(tiling, case)
         remedy = f"choose {fitting} stages or a smaller tile" if fitting > 1 else "choose a smaller tile"
-        rest = resources.shared_bytes - resources.ring_bytes
+        rest = resources.shared_bytes - resources.staged_bytes
         yield (
             "stages",
-            f"and 'tile' take {tiling.stages} x ({bm}x{bk} + {bk}x{bn} {case.unit.factor}) = {resources.ring_bytes} "
+            f"and 'tile' take {tiling.stages} x ({bm}x{bk} + {bk}x{bn} {case.unit.factor}) = {resources.staged_bytes} "
             f"bytes and {rest} for the epilogue and barriers, {resources.shared_bytes} bytes of shared memory per CTA; "
             f"{target.name} has {target.shared_bytes_per_cta_optin}; {remedy}",
         )

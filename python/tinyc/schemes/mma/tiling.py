@@ -69,11 +69,11 @@ class MmaTiling:
         return extents.ceildiv(product.m, self.tile[0]), extents.ceildiv(product.n, self.tile[1])
 
     def with_stages(self, stages: int) -> "MmaTiling":
-        """The tiling with another depth of its ring."""
+        """The tiling with another depth of its circular buffer."""
         return replace(self, stages=stages)
 
 
-def sides_of(text: str) -> tuple[int, int]:
+def unit_sides(text: str) -> tuple[int, int]:
     """The rows and columns of a `warp_tile` such as "64x32"."""
     rows, _, columns = text.partition("x")
     return int(rows), int(columns)
@@ -88,7 +88,7 @@ def tiling_of(plan: Plan, unit_threads: int) -> MmaTiling:
     algorithm = (plan.algo_choice or {}).get("matmul", "implicit_gemm")
     return MmaTiling(
         tile=plan.tile,
-        unit_tile=sides_of(plan.warp_tile),
+        unit_tile=unit_sides(plan.warp_tile),
         unit_threads=unit_threads,
         stages=plan.stages,
         schedule=cast("Schedule", plan.schedule or "simple"),

@@ -13,7 +13,7 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.contraction import (
     STAGED_AT,
     ContractionCase,
-    Tile,
+    CtaTile,
     check_split,
     guarded_axes,
     own_epilogue,
@@ -81,7 +81,7 @@ _STAGES = 2
 _OTHER_REGISTERS = 32
 
 
-def _tile_and_stages(plan: Plan, case: ContractionCase) -> tuple[Tile, int]:
+def _tile_and_stages(plan: Plan, case: ContractionCase) -> tuple[CtaTile, int]:
     """As given, else the default that shared memory has room for."""
     tile = plan.tile or _default_tile(plan, case)
     stages = plan.stages or (_STAGES if _fits(tile, _STAGES, case) else 1)
@@ -91,7 +91,7 @@ def _tile_and_stages(plan: Plan, case: ContractionCase) -> tuple[Tile, int]:
     return tile, stages
 
 
-def _default_tile(plan: Plan, case: ContractionCase) -> Tile:
+def _default_tile(plan: Plan, case: ContractionCase) -> CtaTile:
     """The tile that `split` says; what it leaves open is as usual, with shorter steps of k for wide elements."""
     split = plan.split or {}
     bm, bn, bk = (split.get(axis, size) for axis, size in zip("mnk", _TILE, strict=True))
@@ -100,7 +100,7 @@ def _default_tile(plan: Plan, case: ContractionCase) -> Tile:
     return bm, bn, bk
 
 
-def _check_sides(tile: Tile, case: ContractionCase) -> None:
+def _check_sides(tile: CtaTile, case: ContractionCase) -> None:
     bm, bn, _ = tile
     if bm % GRAIN or bn % GRAIN:
         below = (bm // GRAIN * GRAIN, bn // GRAIN * GRAIN)
@@ -113,7 +113,7 @@ def _check_sides(tile: Tile, case: ContractionCase) -> None:
         case.refusals.add("UnsupportedPlan", "tile", message)
 
 
-def _check_registers(tile: Tile, case: ContractionCase) -> None:
+def _check_registers(tile: CtaTile, case: ContractionCase) -> None:
     """Check that the accumulators of a thread, with a column and a row of factors and what goes with each column, fit.
 
     An estimate: of the tiles that pass, wide or high, none made ptxas spill when tried; of those beyond, some do.
@@ -130,7 +130,7 @@ def _check_registers(tile: Tile, case: ContractionCase) -> None:
         case.refusals.add("ResourceExceeded", "tile", message)
 
 
-def _check_shared(tile: Tile, stages: int, case: ContractionCase) -> None:
+def _check_shared(tile: CtaTile, stages: int, case: ContractionCase) -> None:
     if _fits(tile, stages, case):
         return
     (bm, bn, bk), product, target = tile, case.product, case.target
@@ -142,11 +142,11 @@ def _check_shared(tile: Tile, stages: int, case: ContractionCase) -> None:
     case.refusals.add("ResourceExceeded", "tile", message)
 
 
-def _fits(tile: Tile, stages: int, case: ContractionCase) -> bool:
+def _fits(tile: CtaTile, stages: int, case: ContractionCase) -> bool:
     return _shared_bytes(tile, stages, case.product) <= case.target.shared_bytes_per_cta_static
 
 
-def _shared_bytes(tile: Tile, stages: int, product: MatrixProduct) -> int:
+def _shared_bytes(tile: CtaTile, stages: int, product: MatrixProduct) -> int:
     bm, bn, bk = tile
     return stages * bk * (bm * product.lhs.element.size_bytes + bn * product.rhs.element.size_bytes)
 
@@ -162,7 +162,7 @@ _USUAL = {"m.o": "block.y", "n.o": "block.x", "batch": "block.z"}
 _SWAPPED = {"m.o": "block.x", "n.o": "block.y", "batch": "block.z"}
 
 
-def _bind(plan: Plan, tile: Tile, case: ContractionCase) -> dict[str, str]:
+def _bind(plan: Plan, tile: CtaTile, case: ContractionCase) -> dict[str, str]:
     """The CTA index of each axis: as given, else m along y, or along x where y is too short for it."""
     given = plan.bind or {}
     _check_bind(given, case)
