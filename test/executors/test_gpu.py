@@ -7,6 +7,7 @@ from tinyc import text
 from tinyc.dialects.gpu.kernel import gpu_kernels_of
 from tinyc.executors.gpu.cta import run_gpu_kernel
 from tinyc.executors.gpu.memory import KernelFault
+from tinyc.runtime.device_memory import PlacedTensorMap
 
 ROW = "memref<?xf32, #gpu.address_space<global>>"
 SHARED = "memref<4xf32, #gpu.address_space<workgroup>>"
@@ -33,6 +34,17 @@ def run(body, size=4, threads=4):
     module, x = kernel(body, threads), np.zeros(size, np.float32)
     run_gpu_kernel(gpu_kernels_of(module)["k"], (1, 1, 1), [x])
     return x
+
+
+def test_a_tensor_map_is_passed_through():
+    facts = "buffer = 0 : i64, dims = [4], strides = [], box = [4], swizzle = 0 : i64"
+    map_type = f"!tgpu.tensor_map {{tgpu.tensor_map = {{{facts}}}}}"
+    body = f"memref.store %one, %x[%i] : {ROW}"
+    plain = str(kernel(body, 4)).replace("@kernels {", '@kernels [#nvvm.target<chip = "sm_90a">] {')
+    source = plain.replace(">>) kernel", f">>, %map: {map_type}) kernel")
+    module, x = text.parse(source), np.zeros(4, np.float32)
+    run_gpu_kernel(gpu_kernels_of(module)["k"], (1, 1, 1), [x, PlacedTensorMap(x, (4,), (), (4,), 0)])
+    np.testing.assert_array_equal(x, np.ones(4))
 
 
 def test_each_thread_writes_its_element():

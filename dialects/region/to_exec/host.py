@@ -224,8 +224,8 @@ class Host:
         """The contracts of an alternative, each with the guards of the kernel that is named as such."""
         contracts = self._contracts(symbol)
         if len(contracts) != count:
-            message = f"the alternative @{symbol} is launched with {len(contracts) - 1} kernels before it"
-            raise self._error(f"{message}, and the kernel that it stands in for with {count - 1}")
+            message = f"the alternative @{symbol} is {len(contracts)} launches, and what it stands in for {count}"
+            raise self._error(f"{message}; give both a tgpu.init, or neither")
         named = contracts[-1]
         return [replace(each, sizes=named.sizes, guards=named.guards) for each in contracts]
 
