@@ -1,12 +1,12 @@
 """Candidates for tests: facts as a fusion may propose them, no IR."""
 
 from tinyc.analysis.candidate import (
+    AxisRun,
     Candidate,
     Epilogue,
     LocalEdge,
     MatrixProduct,
     ProductOperand,
-    Run,
     Side,
     StridedAccess,
 )
@@ -51,7 +51,7 @@ def dense(buffer: int, element: ElementType, rows: Dim, columns: Dim, batch: Dim
     """Where a dense matrix is, or a batch of them; transposed where `order` is "t"."""
 
     def side(extent: Dim, stride: Dim) -> Side:
-        return () if extent == 1 else (Run(extent, stride),)
+        return () if extent == 1 else (AxisRun(extent, stride),)
 
     strides = (1, rows) if order == "t" else (columns, 1)
     return StridedAccess(

@@ -30,7 +30,7 @@ class Epilogue:
 
 
 @dataclass(frozen=True)
-class Run:
+class AxisRun:
     """Axes that are like one in memory: how many elements, and how many elements of the buffer each is from the next.
 
     A broadcast has the stride 0.
@@ -41,7 +41,7 @@ class Run:
 
 
 #: The axes of one side of a tile, taken together row-major, as few runs as they are; none where the extent is 1.
-Side = tuple[Run, ...]
+Side = tuple[AxisRun, ...]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ copies whole tiles (TMA, cp.async, vectors) needs one; what has none is computed
 from collections.abc import Sequence
 
 from tinyc.analysis.access import Access
-from tinyc.analysis.candidate import Run, Side, StridedAccess
+from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
 from tinyc.analysis.patterns.contraction import Contraction, is_widening
 from tinyc.analysis.result_places import result_places
 from tinyc.analysis.tiny_ops import producer_of
@@ -89,12 +89,12 @@ def _strided(
 
 def _side(positions: _Positions, domain: Shape, strides: dict[int, Dim]) -> Side:
     """The runs of axes that are taken together."""
-    runs: list[Run] = []
+    runs: list[AxisRun] = []
     for position in positions:
-        run = Run(domain[position], strides.get(position, 0))
+        run = AxisRun(domain[position], strides.get(position, 0))
         if run.extent == 1:
             continue
         if runs and runs[-1].stride == run.extent * run.stride:
-            run = Run(runs.pop().extent * run.extent, run.stride)
+            run = AxisRun(runs.pop().extent * run.extent, run.stride)
         runs.append(run)
     return tuple(runs)

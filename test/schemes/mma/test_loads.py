@@ -6,7 +6,7 @@ import pytest
 
 from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
-from tinyc.analysis.candidate import Candidate, Run, Side
+from tinyc.analysis.candidate import AxisRun, Candidate, Side
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MmaCase, mma_case
 from tinyc.schemes.mma.loads import Load, Loading, loading_of, tile_loads
@@ -88,12 +88,12 @@ def test_the_first_element_counts_as_pitches_do():
 
 
 def test_a_broadcast_batch_is_aligned():
-    a, _ = loads(lhs_with(gemm(512, 512, 512, batch=8), batch=(Run(8, 0),)), SM90)
+    a, _ = loads(lhs_with(gemm(512, 512, 512, batch=8), batch=(AxisRun(8, 0),)), SM90)
     assert a.kind == "tma"
 
 
 def runs(*pairs: tuple[int, int]) -> Side:
-    return tuple(Run(*pair) for pair in pairs)
+    return tuple(AxisRun(*pair) for pair in pairs)
 
 
 def test_rows_of_several_runs_are_copied_by_cp_async():

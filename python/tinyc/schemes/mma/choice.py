@@ -1,7 +1,7 @@
 """The choice of a tiling: of all that a plan leaves, those that the target has room for by their predicted time.
 
-In: a case, what a plan has given. Out: a `TilingChoice`, data from which a plan is taken and a table is made. It is the same
-on every machine and for every order of the candidates: ties go to the one that `tilings` yields first.
+In: a case, what a plan has given. Out: a `TilingChoice`, data from which a plan is taken and a table is made. It is the
+same on every machine: ties go to the one that `tilings` yields first.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """The predicted time of a tiling: by the slowest of what its SMs do at the same time, tile after tile.
 
-In: a tiling with what it takes, its loads, a case. Out: a `PredictedTime`. Of a tile along k an SM multiplies, reads and
-writes shared memory, gets operands from L2, and waits where its stages are too few for the latency; what is around the
+In: a tiling with what it takes, its loads, a case. Out: a `PredictedTime`. Of a tile along k an SM multiplies, uses
+shared memory, gets operands from L2, and waits where its stages are too few for the latency; what is around the
 loop over k is hidden or not, as the schedule has it; rounds of tiles over the SMs and what L2 gets from memory make the
 time. A size that is not known counts as a usual one (`MmaCase.sizes`). Source: specification 000 §6.
 """

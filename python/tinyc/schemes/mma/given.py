@@ -190,8 +190,9 @@ def _bound(plan: Plan, case: MmaCase) -> str | None:
             continue
         if index not in allowed:
             message = (
-                f"has {axis} at {index}, and scheme '{MMA_NAME}' binds m.o and n.o to block.y and block.x, either way, or "
-                "what they are fused to to block.x, batch to block.z, m.i.o to warp.y and n.i.o to warp.x; leave it out"
+                f"has {axis} at {index}, and scheme '{MMA_NAME}' binds m.o and n.o to block.y and block.x, either way, "
+                "or what they are fused to to block.x, batch to block.z, m.i.o to warp.y and n.i.o to warp.x; "
+                "leave it out"
             )
             case.refusals.add("UnsupportedPlan", "bind", message)
     if tiles and fused:

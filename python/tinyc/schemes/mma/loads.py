@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tinyc.analysis.candidate import MatrixProduct, ProductOperand, Run, StridedAccess
+from tinyc.analysis.candidate import AxisRun, MatrixProduct, ProductOperand, StridedAccess
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
@@ -164,7 +164,7 @@ def _copy_needs(
 
     Copies that end beyond the last neighbour take fewer bytes; a run that another one goes on from is whole copies.
     """
-    inner: Sequence[Run] = access.columns if access.contiguous == "columns" else access.rows
+    inner: Sequence[AxisRun] = access.columns if access.contiguous == "columns" else access.rows
     ends = [inner[-1].extent] if len(inner) > 1 else []
     return _needs([*_strides(access), *ends], size, unit, guarded)
 
