@@ -8,7 +8,7 @@ numbers of elements and strides are extents. A side whose extent is 1 has no run
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.candidate import Run, Side, StridedAccess
+from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -75,11 +75,11 @@ def _array(op: ir.OpView, name: str) -> Sequence[ir.Attribute]:
     return list(attribute)
 
 
-def _run(op: ir.OpView, side: str, entry: ir.Attribute) -> Run:
+def _run(op: ir.OpView, side: str, entry: ir.Attribute) -> AxisRun:
     values = _decoded(side, entry)
     if len(values) != 2:
         raise Malformed(f'has the run {entry} of {side}; it must be an extent and a stride, ["M", 1]')
-    return Run(*values)
+    return AxisRun(*values)
 
 
 def _extents(op: ir.OpView, name: str) -> tuple[Dim, ...]:

@@ -5,7 +5,7 @@ In: where a matrix is in its buffer, and the tile that is copied. Out: a map, wi
 
 from dataclasses import dataclass
 
-from tinyc.analysis.candidate import Run, StridedAccess
+from tinyc.analysis.candidate import AxisRun, StridedAccess
 from tinyc.dialects.gpu.shared_layout import SharedLayout
 from tinyc.dialects.launch import TensorMapArgument
 from tinyc.expr import extents
@@ -18,7 +18,7 @@ class MatrixMap:
     """A map, and which of its dimensions behind the first two are which runs of the batch; others are broadcast."""
 
     map: TensorMapArgument
-    batch: tuple[Run, ...]
+    batch: tuple[AxisRun, ...]
 
 
 def map_of(access: StridedAccess, layout: SharedLayout, ctas: int = 1) -> MatrixMap:
@@ -51,9 +51,9 @@ def _is_multiple(stride: Dim, size: int) -> bool:
     return extents.divide(stride * size, MAP_ALIGNMENT_BYTES) is not None
 
 
-def _run(side: tuple[Run, ...]) -> Run:
+def _run(side: tuple[AxisRun, ...]) -> AxisRun:
     """The one run of a side; one of a single element has none, and any stride will do."""
-    return side[0] if side else Run(1, MAP_ALIGNMENT_BYTES)
+    return side[0] if side else AxisRun(1, MAP_ALIGNMENT_BYTES)
 
 
 def _bytes(stride: Dim, size: int) -> Dim:
