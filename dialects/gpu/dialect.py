@@ -32,7 +32,7 @@ class Tgpu(ext.Dialect, name="tgpu"):
 
 
 class SwizzleAttr(Tgpu.Attribute, name="swizzle"):
-    """`#tgpu.swizzle<"row", 128 : i64>`: how a tile stands in shared memory (`shared_layout`), its tensor's encoding."""
+    """`#tgpu.swizzle<"row", 128 : i64>`: a tile in shared memory (`shared_layout`): its tensor's encoding."""
 
     order: ir.StringAttr
     line_bytes: ir.IntegerAttr
@@ -66,7 +66,7 @@ class AccType(Tgpu.Type, name="acc"):
 
 
 class InFlightType(Tgpu.Type, name="in_flight"):
-    """`!tgpu.in_flight<tensor<…>>`: the same while tensor cores still add to it: nothing but more of that, or a wait."""
+    """`!tgpu.in_flight<tensor<…>>`: the same while tensor cores still add to it: it may be waited for."""
 
     tile: Any
 
@@ -197,10 +197,10 @@ def staged_tile(kind: ir.Type) -> StagedTile:
         return StagedTile(tile, stages.value)
     if not isinstance(encoding, SwizzleAttr):
         raise Malformed(f"has {kind}; a tile in shared memory is row-major, or in a #tgpu.swizzle, not {encoding}")
-    order, line_bytes = (each.maybe_downcast() for each in encoding.params)
-    if order.value not in ORDERS or line_bytes.value not in SWIZZLES:
+    order, line_bytes = _values(encoding)
+    if order not in ORDERS or line_bytes not in SWIZZLES:
         raise Malformed(f"has {kind}; a swizzle has the order row or col, and lines of 0, 32, 64 or 128 bytes")
-    staged = StagedTile(tile, stages.value, order.value, line_bytes.value)
+    staged = StagedTile(tile, stages.value, order, line_bytes)
     if staged.layout.misfit is not None:
         raise Malformed(f"has {kind}, which {staged.layout.misfit}")
     return staged
@@ -233,7 +233,7 @@ def accumulator_layout(kind: ir.Type) -> FragmentLayout | None:
         return None
     if not isinstance(encoding, FragmentsAttr):
         raise Malformed(f"has {kind}; accumulators are in #tgpu.fragments, or without a layout, not in {encoding}")
-    unit, rows, columns = (each.maybe_downcast().value for each in encoding.params)
+    unit, rows, columns = _values(encoding)
     if unit not in UNITS or rows < 1 or columns < 1:
         raise Malformed(f"has {kind}; fragments are those of mma or wgmma, of some rows and columns")
     layout = FragmentLayout(unit, *tile.shape, rows, columns)
@@ -253,13 +253,19 @@ def ready_layout(kind: ir.Type) -> FragmentLayout | None:
     return accumulator_layout(kind)
 
 
+def fragment_side(kind: FragType) -> str:
+    """Which operand a `!tgpu.frag` is of, "a" or "b"."""
+    side = kind.params[1].maybe_downcast()
+    return side.value if isinstance(side, ir.StringAttr) else ""
+
+
 def fragment_tile(kind: ir.Type, side: str) -> GpuTile:
     """The tile of a `!tgpu.frag` of a side.
 
     Raises:
         Malformed: it is another type, or of the other side.
     """
-    if not isinstance(kind, FragType) or kind.params[1].maybe_downcast().value != side:
+    if not isinstance(kind, FragType) or fragment_side(kind) != side:
         raise Malformed(f'takes a !tgpu.frag of side "{side}", not {kind}')
     return _tile(kind, kind.params[0].maybe_downcast())[0]
 
@@ -274,6 +280,12 @@ def mbarrier_stages(kind: ir.Type) -> int:
     if not isinstance(stages, ir.IntegerAttr) or stages.value < 1:
         raise Malformed(f"takes a !tgpu.mbarrier of at least one stage, not {kind}")
     return stages.value
+
+
+def _values(encoding: SwizzleAttr | FragmentsAttr) -> list[Any]:
+    """The parameters of an encoding: texts and numbers; None for what is neither."""
+    held = [each.maybe_downcast() for each in encoding.params]
+    return [each.value if isinstance(each, ir.StringAttr | ir.IntegerAttr) else None for each in held]
 
 
 def _tile(kind: ir.Type, held: ir.Attribute) -> tuple[GpuTile, ir.Attribute | None]:

@@ -92,7 +92,9 @@ class FragmentLayout:
         """Why no such unit has these accumulators, or None."""
         rows = PIECE_ROWS if self.unit == "mma" else WGMMA_ROWS
         if self.unit_rows % rows or self.unit_columns % PIECE_COLUMNS:
-            return f"has {self.unit_rows}x{self.unit_columns} for each {self.unit}, which pieces of {rows}x{PIECE_COLUMNS} do not divide"
+            shape = f"{self.unit_rows}x{self.unit_columns}"
+            return f"has {shape} for each {self.unit}, which pieces of {rows}x{PIECE_COLUMNS} do not divide"
         if self.rows % self.unit_rows or self.columns % self.unit_columns:
-            return f"is {self.rows}x{self.columns}, which {self.unit_rows}x{self.unit_columns} for each {self.unit} do not divide"
+            shape = f"{self.unit_rows}x{self.unit_columns}"
+            return f"is {self.rows}x{self.columns}, which {shape} for each {self.unit} do not divide"
         return None

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 class Instruction:
     """One instruction, or the few that belong together.
 
-    `ptx` has `{0}`, `{1}`, … for what is `updated`, or the `results`, then the `operands`; each is a type's name, i32, i64
-    or f32. A `pure` one depends on nothing but its operands, and may go where nothing uses its results.
+    `ptx` has `{0}`, `{1}`, … for what is `updated`, or the `results`, then the `operands`; each is a type's name, i32,
+    i64 or f32. A `pure` one depends on nothing but its operands, and may go where nothing uses its results.
     """
 
     name: str
@@ -119,7 +119,9 @@ def _plain(ptx: str, *operands: str, results: tuple[str, ...] = (), pure: bool =
 def _tma_load(name: str, rank: str, multicast: str | None) -> Instruction:
     axes = int(rank)
     space = ".multicast::cluster" if multicast else ""
-    mask, start, end = (", mask", f"{{.reg .b16 mask; cvt.u16.u32 mask, {{{axes + 3}}}; ", "}") if multicast else ("",) * 3
+    mask, start, end = (
+        (", mask", f"{{.reg .b16 mask; cvt.u16.u32 mask, {{{axes + 3}}}; ", "}") if multicast else ("",) * 3
+    )
     ptx = (
         f"{start}cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{space} "
         f"[{{0}}], [{{1}}, {{{_list(3, axes)}}}], [{{2}}]{mask};{end}"
@@ -130,10 +132,7 @@ def _tma_load(name: str, rank: str, multicast: str | None) -> Instruction:
 
 def _tma_store(name: str, rank: str) -> Instruction:
     axes = int(rank)
-    ptx = (
-        f"cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group "
-        f"[{{1}}, {{{_list(2, axes)}}}], [{{0}}];"
-    )
+    ptx = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [{{1}}, {{{_list(2, axes)}}}], [{{0}}];"
     return Instruction(name, ptx, operands=("i32", "i64", *("i32",) * axes))
 
 
@@ -199,10 +198,10 @@ _WAIT = (
     "@done bra.uni there; bra.uni wait; there:}"
 )
 _ARRIVE_REMOTE = (
-    "{.reg .b32 remote; mapa.shared::cluster.u32 remote, {0}, {1}; "
-    "mbarrier.arrive.shared::cluster.b64 _, [remote];}"
+    "{.reg .b32 remote; mapa.shared::cluster.u32 remote, {0}, {1}; mbarrier.arrive.shared::cluster.b64 _, [remote];}"
 )
 _ELECT = "{.reg .pred p; elect.sync _|p, -1; selp.b32 {0}, 1, 0, p;}"
+
 
 def _shared_access(name: str, bits: str) -> Instruction:
     """A load or a store of the words of an access; what is narrower than a word is in the low bits of one."""
@@ -214,15 +213,19 @@ def _shared_access(name: str, bits: str) -> Instruction:
     listed = f"{{{_list(first, count)}}}" if vector else f"{{{first}}}"
     place = f"[{{{count}}}]" if is_load else "[{0}]"
     if width < 32:
-        moved = f"ld.{space}.b{width} part, {place}; cvt.u32.u{width} {{0}}, part;" if is_load else (
-            f"cvt.u{width}.u32 part, {{1}}; st.{space}.b{width} {place}, part;"
+        moved = (
+            f"ld.{space}.b{width} part, {place}; cvt.u32.u{width} {{0}}, part;"
+            if is_load
+            else (f"cvt.u{width}.u32 part, {{1}}; st.{space}.b{width} {place}, part;")
         )
         ptx = f"{{.reg .b16 part; {moved}}}"
     else:
         ptx = f"ld.{space}{vector}.b32 {listed}, {place};" if is_load else f"st.{space}{vector}.b32 {place}, {listed};"
     words = ("i32",) * count
-    return Instruction(name, ptx, results=words, operands=(address,)) if is_load else (
-        Instruction(name, ptx, operands=(address, *words))
+    return (
+        Instruction(name, ptx, results=words, operands=(address,))
+        if is_load
+        else (Instruction(name, ptx, operands=(address, *words)))
     )
 
 

@@ -92,7 +92,9 @@ class SharedLayout:
         if not self.swizzle:
             return None
         if self.along % self.line_elements:
-            return f"has {self.along} neighbours, which lines of {self.swizzle} bytes ({self.line_elements}) do not divide"
+            return (
+                f"has {self.along} neighbours, which lines of {self.swizzle} bytes ({self.line_elements}) do not divide"
+            )
         if self.lines % 8:
             return f"has {self.lines} lines; the swizzle repeats after 8"
         return None

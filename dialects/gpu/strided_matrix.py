@@ -1,12 +1,13 @@
 """A matrix in a buffer at regular distances, as the attributes of a statement say it.
 
-`offset`, and for each side, `rows`, `columns` and `batches`, the runs of its axes, the slowest first, as pairs of extent
-and stride: `rows = [["M", "K"]], columns = [["K", 1]], batches = [], offset = 0` is a row-major matrix of M rows. The
-numbers of elements and strides are extents. A side whose extent is 1 has no run.
+`offset`, and for each side, `rows`, `columns` and `batches`, the runs of its axes, the slowest first, as pairs of
+extent and stride: `rows = [["M", "K"]], columns = [["K", 1]], batches = [], offset = [0]` is a row-major matrix of M
+rows. The numbers of elements and strides are extents. A side whose extent is 1 has no run.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
 from tinyc.diagnostics import TinycError
@@ -65,7 +66,10 @@ class StridedMatrix:
     @property
     def dims(self) -> list[Dim]:
         """All numbers in it."""
-        return [self.offset, *(dim for name in MATRIX_SIDES for run in self.side(name) for dim in (run.extent, run.stride))]
+        return [
+            self.offset,
+            *(dim for name in MATRIX_SIDES for run in self.side(name) for dim in (run.extent, run.stride)),
+        ]
 
 
 def _array(op: ir.OpView, name: str) -> Sequence[ir.Attribute]:
@@ -86,14 +90,14 @@ def _extents(op: ir.OpView, name: str) -> tuple[Dim, ...]:
     values = _decoded(name, op.attributes[name])
     if len(values) != 1:
         raise Malformed(f"has {name} = {op.attributes[name]}; it must be one extent, [0]")
-    return values
+    return tuple(values)
 
 
 def _decoded(name: str, attribute: ir.Attribute) -> tuple[Dim, ...]:
     try:
-        values = decode(attribute)
+        values: Any = decode(attribute)
     except TinycError as error:
         raise Malformed(f"has {name} = {attribute}: {error.message}") from None
     if not isinstance(values, tuple):
         raise Malformed(f"has {name} = {attribute}; it must be a list of extents")
-    return values
+    return tuple(values)

@@ -25,12 +25,15 @@ from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS
 from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, functions_in, target_for
 from tinyc.dialects.gpu.statements import (
+    AllocSmemOp,
     MbarrierInitOp,
+    ReduceRowsOp,
+    ScanRowsOp,
+    ShareOp,
     StGlobalVecOp,
     TmaStoreOp,
     WarpgroupsOp,
 )
-from tinyc.dialects.gpu.statements import AllocSmemOp, ReduceRowsOp, ScanRowsOp, ShareOp
 from tinyc.dialects.gpu.verify_launch import check_launch, check_named, require_known
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny

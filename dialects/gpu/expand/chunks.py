@@ -1,5 +1,6 @@
 """Chunks of a tile, neighbours along a line of shared memory, as the threads that run a statement share them."""
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -65,9 +66,7 @@ def inside(expansion: Expansion, place: "Bounds", chunk: Chunk) -> Inside:
             position = arith.select(condition, position, elements.index(0))
         elements.counters.counter(position, extent)
         found[side] = position
-    whole = conditions[0] if conditions else None
-    for condition in conditions[1:]:
-        whole = arith.andi(whole, condition)
+    whole = functools.reduce(arith.andi, conditions) if conditions else None
     return Inside(found["rows"], found["columns"], whole)
 
 
@@ -75,13 +74,19 @@ class Bounds(Protocol):
     """Where a tile begins in what has rows and columns, and the sides at which it may reach beyond that."""
 
     @property
-    def guarded(self) -> frozenset[str]: ...
+    def guarded(self) -> frozenset[str]:
+        """The sides at which it may reach beyond."""
+        ...
 
     @property
-    def row(self) -> ir.Value: ...
+    def row(self) -> ir.Value:
+        """Its first row."""
+        ...
 
     @property
-    def column(self) -> ir.Value: ...
+    def column(self) -> ir.Value:
+        """Its first column."""
+        ...
 
     def extent(self, side: str) -> Dim:
         """How many elements there are along a side."""

@@ -1,4 +1,4 @@
-"""`tgpu.cp_async` for one thread: its share of the copies, which bring zeros where the tile reaches beyond the matrix."""
+"""`tgpu.cp_async` for one thread: its share of the copies, with zeros where the tile reaches beyond the matrix."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ from tinyc.mlir import arith, ir
 
 def expand(expansion: Expansion, op: CpAsyncOp) -> None:
     """Emit the copies; what lies outside is read nowhere, from an address that is one of the buffer's."""
-    elements, buffer, size = expansion.elements, expansion.swizzled[op.tiles], op.attributes["bytes"].value
+    elements, buffer, size = expansion.elements, expansion.swizzled[op.tiles], op.bytes.value
     layout, place, stage = buffer.layout, MatrixPlace.of(expansion, op), stage_of(expansion, op.stage)
     memory = elements.buffers[op.buffer]
     for chunk in shared_chunks(expansion, layout, size // layout.element_bytes):
@@ -27,13 +27,15 @@ def expand(expansion: Expansion, op: CpAsyncOp) -> None:
 
 def _bytes(expansion: Expansion, op: CpAsyncOp, place: MatrixPlace, at: Inside) -> ir.Value:
     """Emit how much of a copy is read; behind the last of the neighbours are zeros."""
-    size, layout = op.attributes["bytes"].value, expansion.swizzled[op.tiles].layout
+    size, layout = op.bytes.value, expansion.swizzled[op.tiles].layout
     side = "columns" if layout.order == "row" else "rows"
     extent, width = place.extent(side), size // layout.element_bytes
     if side not in place.guarded or extents.divide(extent, width) is not None:
         return word_if(at.whole, size)
     position = at.column if side == "columns" else at.row
     left = arith.subi(expansion.elements.extent(extent), position)
-    bytes_left = arith.muli(arith.minui(left, expansion.elements.index(width)), expansion.elements.index(layout.element_bytes))
+    bytes_left = arith.muli(
+        arith.minui(left, expansion.elements.index(width)), expansion.elements.index(layout.element_bytes)
+    )
     there = Word.of(bytes_left).value
     return there if at.whole is None else arith.select(at.whole, there, as_i32(0))

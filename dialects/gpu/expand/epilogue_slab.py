@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index
+from tinyc.codegen.words import AnyWord, as_i32, as_index
 from tinyc.dialects.gpu.dialect import accumulator_layout, accumulator_tile
 from tinyc.dialects.gpu.expand.chunks import stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.packing import packed
 from tinyc.dialects.gpu.expand.place import TilePlace
-from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
 from tinyc.dialects.gpu.statements.instruction import emit
@@ -23,7 +22,6 @@ from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.attributes import tensor_type
-from tinyc.vocabulary.element_type import ElementType
 
 
 def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
@@ -69,8 +67,11 @@ class Pairs:
             with elements.run(counter, 2):
                 for lane in elements.lanes():
                     place = self._column(counter, column, lane, is_even)
-                    value = scalars.cast(sums[2 * half + lane], accumulator_tile(op.accumulator.type).element,
-                                         tensor_type(op.accumulated.type).element)
+                    value = scalars.cast(
+                        sums[2 * half + lane],
+                        accumulator_tile(op.accumulator.type).element,
+                        tensor_type(op.accumulated.type).element,
+                    )
                     index = self.place.index(elements, at, place)
                     elements.reduced[op.accumulated] = lambda _, value=value: value
                     finished.append(self._result(index))
@@ -82,7 +83,9 @@ class Pairs:
         assert not isinstance(places, str)  # the statement's rule
         place = places[output.value]
         moved = place != axes.identity(shape)
-        return elements.at(output.value, tuple(elements.position(row, index, shape) for row in place) if moved else index)
+        return elements.at(
+            output.value, tuple(elements.position(row, index, shape) for row in place) if moved else index
+        )
 
     def _row(self, row: int) -> ir.Value:
         """The row in the tensor, or its last one."""

@@ -22,7 +22,7 @@ def expand_mbarrier_init(expansion: Expansion, op: MbarrierInitOp) -> None:
 
 def expand_mbarrier_expect_tx(expansion: Expansion, op: MbarrierExpectTxOp) -> None:
     """Emit the arrival with what it expects."""
-    emit("mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.attributes["bytes"].value))
+    emit("mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.bytes.value))
 
 
 def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:

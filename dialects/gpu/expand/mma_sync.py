@@ -19,7 +19,7 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     """Emit the loads: of A four matrices at a time (16 rows), of B four (16 columns), or the last two."""
     side, tile = op.side, fragment_tile(op.fragment.type, op.side)
     buffer, workers = expansion.swizzled[op.tiles], expansion.workers
-    below, beside = op.warps
+    _below, beside = op.warps
     stage = Word.of(expansion.values[op.stage])
     if side == "a":
         start: AnyWord = workers.warp // beside * tile.rows if beside > 1 else workers.warp * tile.rows

@@ -16,8 +16,9 @@ def packed(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Value]:
     Two f32 that are to be rounded to 16 bits are rounded and joined by one instruction.
     """
     stored = [scalars.to_storage(element, each) for each in values]
-    sources = [_unrounded(each) for each in stored] if element.is_small_float else []
-    if len(sources) > 1 and all(sources):
+    found = [_unrounded(each) for each in stored] if element.is_small_float else []
+    sources = [each for each in found if each is not None]
+    if 1 < len(sources) == len(found):
         pairs = zip(sources[::2], sources[1::2], strict=True)
         return [emit(f"cvt.pack.{element}", high, low)[0] for low, high in pairs]
     bits = ir.IntegerType.get_signless(8 * element.size_bytes)
@@ -27,8 +28,9 @@ def packed(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Value]:
 def _unrounded(stored: ir.Value) -> ir.Value | None:
     """The f32 that a value was rounded from just now."""
     op = stored.owner
-    is_f32 = isinstance(op, arith.TruncFOp) and isinstance(op.operands[0].type, ir.F32Type)
-    return op.operands[0] if is_f32 else None
+    if isinstance(op, arith.TruncFOp) and isinstance(op.operands[0].type, ir.F32Type):
+        return op.operands[0]
+    return None
 
 
 def _joined(bits: list[ir.Value]) -> list[ir.Value]:

@@ -51,9 +51,9 @@ def expand(expansion: Expansion, op: WgmmaOp) -> None:
 def _descriptor(buffer: SwizzledBuffer, stage: Word, at: tuple[AnyWord, AnyWord], side: str) -> ir.Value:
     """Emit the descriptor of a part of a tile from a row and a column on.
 
-    Along k in lines ("K-major") 8 lines are `stride` apart, and a swizzle's lines hold all that a step takes. Along m or
-    n in lines the slabs beside each other are `leading` apart, and 8 lines along k `stride`. The part begins where its
-    first element would be without a swizzle: the hardware applies that to the address.
+    Along k in lines ("K-major") 8 lines are `stride` apart, and a swizzle's lines hold all that a step takes. Along m
+    or n in lines the slabs beside each other are `leading` apart, and 8 lines along k `stride`. The part begins where
+    its first element would be without a swizzle: the hardware applies that to the address.
     """
     layout = buffer.layout
     is_k_major = (buffer.staged.order == "row") == (side == "a")

@@ -6,10 +6,10 @@ of it alone then needs no register of each thread.
 
 from dataclasses import dataclass
 
-from tinyc.codegen.words import AnyWord, Word
+from tinyc.codegen.words import AnyWord, Word, rest
 from tinyc.dialects.gpu.expand.threads import Threads
 from tinyc.dialects.gpu.fragment_layout import WARP_LANES, WARPGROUP_THREADS, WARPGROUP_WARPS, FragmentLayout
-from tinyc.mlir import arith, gpu, ir
+from tinyc.mlir import gpu, ir
 from tinyc.mlir.constants import number
 
 
@@ -30,12 +30,12 @@ class Workers:
     def of_cta(cls, threads: Threads) -> "Workers":
         """All threads of the CTA."""
         thread = Word.of(threads.linear)
-        return cls(threads.count, thread, _same_in_warp(thread // WARP_LANES), Word.of((thread % WARP_LANES).value))
+        return cls(threads.count, thread, _same_in_warp(thread // WARP_LANES), rest(thread, WARP_LANES))
 
     def warpgroup(self, first: int) -> "Workers":
         """Those of the warpgroup that the thread is in, one of some from `first` on."""
         group, warp = divmod(self.warp, WARPGROUP_WARPS)
-        thread = Word.of((self.thread % WARPGROUP_THREADS).value)
+        thread = rest(self.thread, WARPGROUP_THREADS)
         return Workers(WARPGROUP_THREADS, thread, warp, self.lane, group - first)
 
     def start(self, layout: FragmentLayout) -> tuple[AnyWord, AnyWord]:

@@ -20,8 +20,10 @@ class AddressOp(TgpuOp, name="address"):
         require_indices(self, "index")
         require_row(self.buffer.type)
         if self.place.type != address_type(self.buffer.type):
-            raise Malformed(f"gives {self.place.type}; the address of an element of {self.buffer.type} is "
-                            f"{address_type(self.buffer.type)}")
+            raise Malformed(
+                f"gives {self.place.type}; the address of an element of {self.buffer.type} is "
+                f"{address_type(self.buffer.type)}"
+            )
 
 
 def address_type(buffer: ir.Type) -> ir.Type:

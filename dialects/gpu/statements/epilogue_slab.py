@@ -60,7 +60,9 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
             raise Malformed(f"finishes columns {first} to {first + width} of {self.accumulator.type}")
         value = tensor_type(self.accumulated.type)
         if tile.element != value.element.accumulator:
-            raise Malformed(f"makes {value.element} of an accumulator in {tile.element}; accumulate in {value.element.accumulator}")
+            raise Malformed(
+                f"makes {value.element} of an accumulator in {tile.element}; accumulate in {value.element.accumulator}"
+            )
         yields = require_yields(ops)
         require_unordered(ops)
         if len(require_sides(self, value.rank)) != value.rank:

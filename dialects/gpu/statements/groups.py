@@ -45,7 +45,7 @@ class WaitGroupOp(TgpuOp, name="wait_group"):
         for given, taken in zip(self.results, self.operands, strict=True):
             wanted = AccType if pending == 0 else InFlightType
             if not isinstance(taken.type, InFlightType) or not isinstance(given.type, wanted):
-                raise Malformed(f"makes {given.type} of {taken.type}; with {pending} pending it is !tgpu.{wanted.type_name}")
+                raise Malformed(f"makes {given.type} of {taken.type}; with {pending} pending it is a {wanted.__name__}")
             if accumulator_layout(taken.type) != accumulator_layout(given.type):
                 raise Malformed(f"makes {given.type} of {taken.type}; give both one tile and layout")
 

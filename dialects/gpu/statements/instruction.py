@@ -1,6 +1,6 @@
 """`tgpu.instruction`: of the scalar level, a PTX instruction by its name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import TgpuOp
@@ -41,7 +41,9 @@ class InstructionOp(TgpuOp, name="instruction"):
     @property
     def in_order(self) -> list[ir.Value]:
         """Its operands in the instruction's order, behind what it updates."""
-        lists = dict(zip(_LISTS, map(iter, (self.wide, self.words, self.floats)), strict=True))
+        lists: dict[str, Iterator[ir.Value]] = dict(
+            zip(_LISTS, map(iter, (self.wide, self.words, self.floats)), strict=True)
+        )
         return [next(lists[kind]) for kind in self.entry.operands]
 
     def check(self) -> None:

@@ -12,7 +12,7 @@ _MOST_ARRIVALS, MBARRIER_BYTES = 2**20 - 1, 8
 
 
 class MbarrierInitOp(TgpuOp, name="mbarrier_init"):
-    """mbarriers, one for each stage, whose phases end with `arrivals` arrivals; made by one thread, in front of a barrier."""
+    """mbarriers, one for each stage, whose phases end with `arrivals` arrivals; one thread makes them."""
 
     barriers: ext.Result[Any]
     arrivals: ir.IntegerAttr
@@ -35,8 +35,8 @@ class MbarrierExpectTxOp(TgpuOp, name="mbarrier_expect_tx"):
         """The bytes are some that a phase may wait for."""
         mbarrier_stages(self.barriers.type)
         require_indices(self, "stage")
-        if not 0 < self.attributes["bytes"].value <= _MOST_ARRIVALS:
-            raise Malformed(f"expects {self.attributes['bytes'].value} bytes; a phase may wait for 1 to {_MOST_ARRIVALS}")
+        if not 0 < self.bytes.value <= _MOST_ARRIVALS:
+            raise Malformed(f"expects {self.bytes.value} bytes; a phase may wait for 1 to {_MOST_ARRIVALS}")
 
 
 class MbarrierArriveOp(TgpuOp, name="mbarrier_arrive"):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tinyc.dialects.gpu.dialect import FragType, TgpuOp, fragment_tile, ready_layout, staged_tile
+from tinyc.dialects.gpu.dialect import FragType, TgpuOp, fragment_side, fragment_tile, ready_layout, staged_tile
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
 from tinyc.dialects.gpu.statements.rules import require_indices
 from tinyc.mlir import ext, ir
@@ -24,7 +24,8 @@ class LdmatrixOp(TgpuOp, name="ldmatrix"):
     @property
     def side(self) -> str:
         """Which operand it is."""
-        return self.fragment.type.params[1].maybe_downcast().value
+        kind = self.fragment.type
+        return fragment_side(kind) if isinstance(kind, FragType) else ""
 
     def check(self) -> None:
         """The fragment is a part of the tile, as long along k as an instruction multiplies."""
@@ -34,7 +35,9 @@ class LdmatrixOp(TgpuOp, name="ldmatrix"):
             raise Malformed(f"gives {self.fragment.type}; it must be a !tgpu.frag")
         tile, side = fragment_tile(self.fragment.type, self.side), self.side
         depth, along = (tile.columns, tile.rows) if side == "a" else (tile.rows, tile.columns)
-        whole, extent = (staged.tile.columns, staged.tile.rows) if side == "a" else (staged.tile.rows, staged.tile.columns)
+        whole, extent = (
+            (staged.tile.columns, staged.tile.rows) if side == "a" else (staged.tile.rows, staged.tile.columns)
+        )
         if depth * tile.element.size_bytes != 2 * CHUNK_BYTES or self.k.value % depth or self.k.value + depth > whole:
             raise Malformed(f"takes {depth} of {whole} elements along k, from {self.k.value} on; an MMA takes 32 bytes")
         count = list(self.warps)[0 if side == "a" else 1]

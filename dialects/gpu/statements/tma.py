@@ -30,7 +30,9 @@ class TmaLoadOp(TgpuOp, name="tma_load"):
             raise Malformed(f"fills a stage of {self.tiles.type} and counts at {self.barriers.type}; give both as many")
         lines = staged_tile(self.tiles.type).layout.lines
         if not 1 <= self.multicast.value <= 16 or lines % (8 * self.multicast.value):
-            raise Malformed(f"has multicast = {self.multicast.value}; the CTAs share {lines} lines, each a multiple of 8")
+            raise Malformed(
+                f"has multicast = {self.multicast.value}; the CTAs share {lines} lines, each a multiple of 8"
+            )
 
 
 class TmaStoreOp(TgpuOp, name="tma_store"):

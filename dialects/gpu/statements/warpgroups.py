@@ -28,7 +28,9 @@ class WarpgroupsOp(TgpuOp, name="warpgroups"):
         if len(self.regions[0].blocks) != 1 or len(self.body_block.arguments) != 1:
             raise Malformed("must have a body of one block, whose argument is the number of the warpgroup")
         if self.first.value < 0 or self.count.value < 1:
-            raise Malformed(f"is for {self.count.value} warpgroups from {self.first.value} on; a CTA has some from 0 on")
+            raise Malformed(
+                f"is for {self.count.value} warpgroups from {self.first.value} on; a CTA has some from 0 on"
+            )
         registers = self.registers.value
         if registers and (registers % 8 or not 24 <= registers <= 256):
             raise Malformed(f"has registers = {registers}; a thread has 24 to 256, a multiple of 8")

@@ -35,12 +35,18 @@ class WgmmaOp(TgpuOp, name="wgmma"):
         if str(self.accumulate.type) != "i1":
             raise Malformed(f"accumulates where {self.accumulate.type} says so; it must be an i1")
         if layout is None or layout.unit != "wgmma" or layout.unit_columns > 256:
-            raise Malformed(f"adds to {self.accumulator.type}; its accumulators are #tgpu.fragments of wgmma, 256 wide at most")
+            raise Malformed(
+                f"adds to {self.accumulator.type}; its accumulators are #tgpu.fragments of wgmma, 256 wide at most"
+            )
         lhs, rhs = left.tile, right.tile
         if rhs.rows != lhs.columns or lhs.rows % layout.rows or rhs.columns % layout.columns:
-            raise Malformed(f"multiplies {lhs} by {rhs} into {layout.rows}x{layout.columns}; tiles are MxK, KxN and MxN")
+            raise Malformed(
+                f"multiplies {lhs} by {rhs} into {layout.rows}x{layout.columns}; tiles are MxK, KxN and MxN"
+            )
         if left.stages != right.stages or lhs.element != rhs.element:
-            raise Malformed(f"multiplies {self.lhs.type} by {self.rhs.type}; give both one element type and as many stages")
+            raise Malformed(
+                f"multiplies {self.lhs.type} by {self.rhs.type}; give both one element type and as many stages"
+            )
         if not left.swizzle or not right.swizzle:
             raise Malformed("reads tiles without a swizzle, which is the layout that its descriptors have here")
         size = lhs.element.size_bytes

@@ -28,8 +28,8 @@ from tinyc.vocabulary.attributes import extents_attribute
 class Origin:
     """The origin of the functions made of one region: the region with its complete plan, and names for what is new.
 
-    `name` is the function's that the host launches, `init_name` that of the one before it and `alternative_name` that of
-    one that is launched in its place where its guards hold, if its scheme writes them; `buffers` are names for the
+    `name` is the function's that the host launches, `init_name` that of the one before it and `alternative_name` that
+    of one that is launched in its place where its guards hold, if its scheme writes them; `buffers` are names for the
     region's buffers.
     """
 
@@ -62,12 +62,12 @@ def open_function(
     name: str,
     grid: Sequence[Dim],
     threads: Sequence[int],
-    maps: Sequence[TensorMapArgument] = (),
-    **attributes: ir.Attribute,
+    tensor_maps: Sequence[TensorMapArgument] = (),
+    attributes: Mapping[str, ir.Attribute] | None = None,
 ) -> Frame:
     """Create a kernel's function at the insertion point, which must be in a `gpu.module`.
 
-    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; `maps` are tensor maps of its buffers,
+    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; `tensor_maps` are maps of its buffers,
     which become its last arguments; each of `attributes` becomes one of the function's, `tgpu.<name>`.
     """
     kernel, buffers, symbols = origin.kernel, list(origin.kernel.buffers), origin.kernel.symbols
@@ -75,12 +75,12 @@ def open_function(
     status = ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64), memory_space=memory)
     statuses = [status] if kernel.is_checked else []
     types = [*(buffer.type for buffer in buffers), *statuses, *(ir.IndexType.get() for _ in symbols)]
-    types += [TensorMapType.get() for _ in maps]
+    types += [TensorMapType.get() for _ in tensor_maps]
     arguments: list[dict[str, ir.Attribute]] = [
         *({"tgpu.name": ir.StringAttr.get(each)} for each in origin.buffers),
         *({"tgpu.status": ir.UnitAttr.get()} for _ in statuses),
         *({"tgpu.extent": ir.StringAttr.get(each)} for each in symbols),
-        *({TENSOR_MAP: tensor_map_attribute(each)} for each in maps),
+        *({TENSOR_MAP: tensor_map_attribute(each)} for each in tensor_maps),
     ]
     function = gpu.GPUFuncOp(
         ir.FunctionType.get(types, []),
@@ -93,14 +93,14 @@ def open_function(
     own: dict[str, ir.Attribute] = {"grid": extents_attribute(grid), "plan": plan_attribute(origin.plan)}
     if SIZES in kernel.op.attributes:
         own[SIZES] = kernel.op.attributes[SIZES]
-    for key, value in {**own, **attributes}.items():
+    for key, value in {**own, **(attributes or {})}.items():
         function.attributes[f"tgpu.{key}"] = value
     body = function.add_entry_block()
     values = list(body.arguments)
     first_extent = len(buffers) + len(statuses)
     extents = values[first_extent : first_extent + len(symbols)]
     locations = [*(buffer.location for buffer in buffers), *(here() for _ in statuses), *map(here, symbols)]
-    locations += [here() for _ in maps]
+    locations += [here() for _ in tensor_maps]
     for value, location in zip(values, locations, strict=True):
         value.set_location(location)
     return Frame(

@@ -8,7 +8,6 @@ from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.host_names import host_names
 from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import remark
-from tinyc.dialects.gpu.kernel import GpuKernel, functions_in
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.bind import shown_sizes
 from tinyc.dialects.region.kernel import kernels_of
@@ -92,7 +91,7 @@ class RegionToGpu(Pass):
             with ir.InsertionPoint(body), kernel.location:
                 SCHEME_OF[str(each.plan.scheme)].build(origin)
             kernel.op.erase()
-        written = {GpuKernel(function).name for function in functions_in(body.owner)}
+        written = {op.name.value for op in body.operations if isinstance(op, gpu.GPUFuncOp)}
         _rename_launches(module, names, written)
 
 

@@ -6,7 +6,7 @@ where they are written, without what does nothing. So one formula serves whoever
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
 from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import number
@@ -70,7 +70,23 @@ class Word:
 
 
 #: A number that is known, or a value.
-AnyWord = Union[int, Word]
+AnyWord: TypeAlias = int | Word
+
+
+def rest(word: Word, by: int) -> Word:
+    """What is left of a word that is divided by a number above 1."""
+    left = word % by
+    assert isinstance(left, Word), "nothing is left where a number is divided by 1"
+    return left
+
+
+def parted(word: AnyWord, by: AnyWord) -> tuple[AnyWord, AnyWord]:
+    """How often a word is in another, and what is left."""
+    if isinstance(word, int):
+        if isinstance(by, int):
+            return divmod(word, by)
+        word = Word(as_i32(word))
+    return word // by, word % by
 
 
 def as_i32(word: AnyWord) -> ir.Value:

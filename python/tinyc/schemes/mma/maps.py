@@ -15,7 +15,7 @@ from tinyc.runtime.tensor_map import MAP_ALIGNMENT_BYTES, Tiling
 
 @dataclass(frozen=True)
 class MatrixMap:
-    """A map, and which of its dimensions behind the first two are which runs of the batch; others are broadcast."""
+    """A map, and the runs of the batch, the fastest first: each a dimension behind the first two, or broadcast."""
 
     map: TensorMapArgument
     batch: tuple[AxisRun, ...]
@@ -27,12 +27,13 @@ def map_of(access: StridedAccess, layout: SharedLayout, ctas: int = 1) -> Matrix
     The innermost dimension is the side whose elements are neighbours; then the other side, then the batch.
     """
     inner, outer = (access.columns, access.rows) if layout.order == "row" else (access.rows, access.columns)
-    size, batch = access.element.size_bytes, tuple(run for run in reversed(access.batch) if run.stride != 0)
-    behind = [_run(outer), *batch]
+    size, batch = access.element.size_bytes, access.batch[::-1]
+    read = [run for run in batch if run.stride != 0]
+    behind = [_run(outer), *read]
     tiling = Tiling(
         dims=(_run(inner).extent, *(run.extent for run in behind)),
         strides=tuple(_bytes(run.stride, size) for run in behind),
-        box=(layout.line_elements, layout.lines // ctas, *(1 for _ in batch)),
+        box=(layout.line_elements, layout.lines // ctas, *(1 for _ in read)),
         swizzle=layout.swizzle,
     )
     return MatrixMap(TensorMapArgument(access.buffer, tiling), batch)

@@ -23,6 +23,7 @@ def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
     with ir.InsertionPoint(frame.body), here():
         _Kernel(Writer(parts, frame)).write()
         gpu.ReturnOp([])
+    assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner
 
 

@@ -8,10 +8,11 @@ of the CTA; in "pingpong" they take turns with tiles of their own.
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, chosen, equals, smaller
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, chosen, parted, smaller
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, smem_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
@@ -41,11 +42,12 @@ def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
         (kernel.grid, 1, 1),
         (parts.tiling.threads, 1, 1),
         [each.map for each in kernel.maps],
-        **({"cluster": ir.DenseI32ArrayAttr.get([ctas, 1, 1])} if ctas > 1 else {}),
+        {"cluster": ir.DenseI32ArrayAttr.get([ctas, 1, 1])} if ctas > 1 else None,
     )
     with ir.InsertionPoint(frame.body), here():
         _Kernel(Writer(parts, frame), kernel).write()
         gpu.ReturnOp([])
+    assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner
 
 
@@ -133,7 +135,7 @@ class _Ring:
         return _Ring(chosen(wraps, stage - stages, stage), self.parity ^ chosen(wraps, 1, 0))
 
     @property
-    def values(self) -> list[ir.Value]:
+    def values(self) -> Sequence[ir.Value]:
         """What a loop carries of it."""
         return [as_i32(self.stage), as_i32(self.parity)]
 
@@ -194,21 +196,21 @@ class _Kernel:
         tiles = self._word(extents.product([*self.layout.cluster_tiles, self.writer.parts.product.batch]))
         return first + turn * count, tiles, count * turns
 
-    def _corner(self, number: Word) -> tuple[AnyWord, AnyWord, AnyWord]:
+    def _corner(self, number: AnyWord) -> tuple[AnyWord, AnyWord, AnyWord]:
         """The batch, and the row and the column at which the CTA's tile begins: bands across, walked along."""
         tiling, product = self.writer.parts.tiling, self.writer.parts.product
         tiles_m, tiles_n = map(self._word, self.layout.cluster_tiles)
         batch: AnyWord = 0
         if product.batch != 1:
-            batch, number = divmod(number, tiles_m * tiles_n)
+            batch, number = parted(number, tiles_m * tiles_n)
         across, along = (tiles_m, tiles_n) if tiling.along == "n" else (tiles_n, tiles_m)
         if tiling.group == 1:
-            place, step = divmod(number, along)
+            place, step = parted(number, along)
         else:
-            band, inside = divmod(number, along * tiling.group)
+            band, inside = parted(number, along * tiling.group)
             first = band * tiling.group
             width = smaller(across - first, tiling.group)
-            step, place = divmod(inside, width)
+            step, place = parted(inside, width)
             place = first + place
         m, n = (place, step) if tiling.along == "n" else (step, place)
         (cm, cn), (bm, bn, _) = tiling.cluster, tiling.tile
@@ -217,7 +219,7 @@ class _Kernel:
 
     # --- load ---------------------------------------------------------------------------------------------------------
 
-    def _produce(self, rings: list[ir.Value], full: ir.Value, empty: ir.Value) -> None:
+    def _produce(self, rings: Sequence[ir.Value], full: ir.Value, empty: ir.Value) -> None:
         """Emit the loads of all tiles of the CTA: each waits until its stage is empty."""
         parts = self.writer.parts
         first, tiles, step = self._tiles(0, 1)
@@ -239,21 +241,22 @@ class _Kernel:
                 scf.yield_(ring.next(parts.tiling.stages).values)
             scf.yield_(list(inner.results))
 
-    def _place(self, of: MatrixMap, order: str, batch: AnyWord, row: AnyWord, column: AnyWord) -> list[ir.Value]:
+    def _place(self, of: MatrixMap, order: str, batch: AnyWord, row: AnyWord, column: AnyWord) -> Sequence[ir.Value]:
         """Where a tile is in a map's tensor, innermost dimension first."""
         place = [column, row] if order == "row" else [row, column]
         runs = of.batch
         for number, run in enumerate(runs):
             last = number == len(runs) - 1
             extent = self._word(run.extent)
-            batch, inside = (0, batch) if last else divmod(batch, extent)
-            place.append(inside)
+            batch, inside = (0, batch) if last else parted(batch, extent)
+            if run.stride != 0:
+                place.append(inside)
         return [as_index(each) for each in place]
 
     # --- multiply -----------------------------------------------------------------------------------------------------
 
     def _consume(
-        self, rings: list[ir.Value], slabs: list[ir.Value], full: ir.Value, empty: ir.Value, group: Word
+        self, rings: Sequence[ir.Value], slabs: Sequence[ir.Value], full: ir.Value, empty: ir.Value, group: Word
     ) -> None:
         """Emit the products of all tiles of the warpgroup, and what becomes of each."""
         tiling = self.writer.parts.tiling
@@ -280,12 +283,12 @@ class _Kernel:
 
     def _multiply(
         self,
-        rings: list[ir.Value],
+        rings: Sequence[ir.Value],
         full: ir.Value,
         empty: ir.Value,
-        ring: list[ir.Value],
+        ring: Sequence[ir.Value],
         part: tuple[AnyWord, AnyWord],
-    ) -> tuple[ir.Value, list[ir.Value]]:
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
         """Emit the loop along k; return the accumulators and where it has come to in the ring."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         layout = FragmentLayout("wgmma", *tiling.unit_tile, *tiling.unit_tile)
@@ -308,7 +311,7 @@ class _Kernel:
 
     # --- epilogue and store -------------------------------------------------------------------------------------------
 
-    def _finish(self, sums: ir.Value, slabs: list[ir.Value], corner: TileCorner, group: Word) -> None:
+    def _finish(self, sums: ir.Value, slabs: Sequence[ir.Value], corner: TileCorner, group: Word) -> None:
         """Emit epilogue and stores, some columns at a time: while those of one slab are stored the next is computed."""
         columns = self.writer.parts.tiling.unit_tile[1]
         for number, tiles in enumerate(slabs):
@@ -359,7 +362,7 @@ class _Role:
         self._point.__exit__(*error)
 
 
-def _loop(first: AnyWord, end: AnyWord, step: AnyWord, carried: list[ir.Value]) -> scf.ForOp:
+def _loop(first: AnyWord, end: AnyWord, step: AnyWord, carried: Sequence[ir.Value]) -> scf.ForOp:
     return rolled(scf.ForOp(as_i32(first), as_i32(end), as_i32(step), carried))
 
 
