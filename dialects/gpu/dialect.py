@@ -174,7 +174,9 @@ def _fragments_attribute(layout: FragmentLayout | None) -> ir.Attribute | None:
 
 def _tensor_attribute(tile: GpuTile, encoding: ir.Attribute | None) -> ir.TypeAttr:
     plain = ir.RankedTensorType(tile.tensor())
-    return ir.TypeAttr.get(ir.RankedTensorType.get(plain.shape, plain.element_type, encoding))
+    return ir.TypeAttr.get(
+        ir.RankedTensorType.get(plain.shape, plain.element_type, encoding, loc=ir.Location.unknown())
+    )
 
 
 def _i64(value: int) -> ir.IntegerAttr:
@@ -294,7 +296,11 @@ def _tile(kind: ir.Type, held: ir.Attribute) -> tuple[GpuTile, ir.Attribute | No
         raise Malformed(f"has {kind}, where {held} is not a tensor type")
     shaped = held.value
     encoding = shaped.encoding
-    plain = ir.RankedTensorType.get(shaped.shape, shaped.element_type) if encoding is not None else shaped
+    plain = (
+        ir.RankedTensorType.get(shaped.shape, shaped.element_type, loc=ir.Location.unknown())
+        if encoding is not None
+        else shaped
+    )
     tensor = tensor_type(plain)
     sides = [extent for extent in tensor.shape if isinstance(extent, int) and extent > 0]
     if tensor.rank != 2 or len(sides) != 2:

@@ -7,7 +7,6 @@ rows. The numbers of elements and strides are extents. A side whose extent is 1 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
 from tinyc.diagnostics import TinycError
@@ -90,14 +89,14 @@ def _extents(op: ir.OpView, name: str) -> tuple[Dim, ...]:
     values = _decoded(name, op.attributes[name])
     if len(values) != 1:
         raise Malformed(f"has {name} = {op.attributes[name]}; it must be one extent, [0]")
-    return tuple(values)
+    return values
 
 
 def _decoded(name: str, attribute: ir.Attribute) -> tuple[Dim, ...]:
+    if not isinstance(attribute, ir.ArrayAttr):
+        raise Malformed(f"has {name} = {attribute}; it must be a list of extents")
     try:
-        values: Any = decode(attribute)
+        values: tuple[Dim, ...] = decode(attribute)
     except TinycError as error:
         raise Malformed(f"has {name} = {attribute}: {error.message}") from None
-    if not isinstance(values, tuple):
-        raise Malformed(f"has {name} = {attribute}; it must be a list of extents")
     return tuple(values)

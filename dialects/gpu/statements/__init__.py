@@ -25,7 +25,8 @@ The two lists below are all that names them. In reading order, which is that of 
     report_index         of the scalar level: the note of an index out of range
     load_vector          of the scalar level: neighbouring elements in one access
     store_vector         the same the other way
-    address, map_address of the scalar level: where an element is, and a tensor map
+    address, map_address
+                         of the scalar level: where an element is, and a tensor map
     instruction          of the scalar level: PTX instructions by name
     rules                what several of them require
 """

@@ -1,4 +1,4 @@
-// The statements of a product by specialised warpgroups, as scheme `mma` writes it for sm_90a, survive printing and parsing.
+// The statements of a product by specialised warpgroups, as scheme `mma` writes it for sm_90a, and the scalar level's own ops survive printing and parsing.
 // RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
 #loop_unroll = #llvm.loop_unroll<disable = true>
@@ -184,6 +184,21 @@ module {
         omp.terminator
       }) {count = 2 : i64, first = 1 : i64, one_thread = false, registers = 232 : i64} : () -> ()
       "tgpu.cluster_barrier"() : () -> ()
+      gpu.return
+    }
+    // CHECK-LABEL: gpu.func @scalar
+    // CHECK: "tgpu.address"
+    // CHECK: "tgpu.map_address"
+    // CHECK: "tgpu.instruction"
+    gpu.func @scalar(%x: memref<?xf16, #gpu.address_space<global>>, %map: !tgpu.tensor_map {tgpu.tensor_map = {
+        box = [64], buffer = 0 : i64, dims = [64], strides = [], swizzle = 0 : i64}}) kernel attributes {
+        known_block_size = array<i32: 32, 1, 1>, tgpu.grid = [1, 1, 1]} {
+      %i = arith.constant 0 : index
+      %word = arith.constant 0 : i32
+      %at = "tgpu.address"(%x, %i) : (memref<?xf16, #gpu.address_space<global>>, index) -> i64
+      %where = "tgpu.map_address"(%map) : (!tgpu.tensor_map) -> i64
+      %a:4 = "tgpu.instruction"(%word) {instruction_name = "ldmatrix.x4", operandSegmentSizes = array<i32: 0, 0, 1, 0>,
+          resultSegmentSizes = array<i32: 4>} : (i32) -> (i32, i32, i32, i32)
       gpu.return
     }
   }

@@ -1,4 +1,4 @@
-// The statements of a product by warps, as scheme `mma` writes it for sm_80, and of the scalar level's own ops, survive printing and parsing.
+// The statements of a product by warps, as scheme `mma` writes it for sm_80, survive printing and parsing.
 // RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
 #loop_unroll = #llvm.loop_unroll<disable = true>
@@ -95,21 +95,6 @@ module {
       }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], rows = array<i64: 0>, slab = array<i64: 0, 32>} : (!t64x64_f32_mma_32_i64_32_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem, index) -> ()
       gpu.barrier
       "tgpu.st_global_vec"(%C, %c0, %Y, %block_id_z, %m, %n) {batches = [], columns = [[64, 1]], guarded = [], offset = [0], rows = [[64, 64]], width = 8 : i64} : (!t64x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
-      gpu.return
-    }
-    // CHECK-LABEL: gpu.func @scalar
-    // CHECK: "tgpu.address"
-    // CHECK: "tgpu.map_address"
-    // CHECK: "tgpu.instruction"
-    gpu.func @scalar(%x: memref<?xf16, #gpu.address_space<global>>, %map: !tgpu.tensor_map {tgpu.tensor_map = {
-        box = [64], buffer = 0 : i64, dims = [64], strides = [], swizzle = 0 : i64}}) kernel attributes {
-        known_block_size = array<i32: 32, 1, 1>, tgpu.grid = [1, 1, 1]} {
-      %i = arith.constant 0 : index
-      %word = arith.constant 0 : i32
-      %at = "tgpu.address"(%x, %i) : (memref<?xf16, #gpu.address_space<global>>, index) -> i64
-      %where = "tgpu.map_address"(%map) : (!tgpu.tensor_map) -> i64
-      %a:4 = "tgpu.instruction"(%word) {instruction_name = "ldmatrix.x4", operandSegmentSizes = array<i32: 0, 0, 1, 0>,
-          resultSegmentSizes = array<i32: 4>} : (i32) -> (i32, i32, i32, i32)
       gpu.return
     }
   }

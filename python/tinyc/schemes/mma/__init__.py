@@ -16,6 +16,11 @@ In reading order:
     cost          the time of one
     choice        the fastest of them
     plan          numbers and fields
+    maps          tensor maps of operands and outputs
+    frame         what kernels of both kinds have
+    simple        kernels whose threads all load and multiply
+    specialised   kernels whose warpgroups do one of both
+    build         which of them becomes the function
 
 **Source:** 000 §1.7, §1.8, §5, §6.
 """
