@@ -77,7 +77,7 @@ WORDS_BESIDE_SCHEMES = {
     ),
     "mma": (
         ("dialects/gpu/fragment_layout.py", "dialects/gpu/statements/mma_sync.py"),
-        "the instruction `mma.sync` of a warp, and the layout of its accumulators",
+        "the PTX instruction `mma.sync`, and the layout of its fragments",
     ),
     "scan": (
         (

@@ -42,7 +42,7 @@ def shared_chunks(expansion: Expansion, layout: SharedLayout, width: int) -> Ite
 
 
 @dataclass(frozen=True)
-class Inside:
+class ChunkPlace:
     """Where a chunk is in a tensor or a matrix: at indices that it has, and what says whether they are the chunk's own.
 
     `whole` is None where a chunk is known to be inside.
@@ -53,7 +53,7 @@ class Inside:
     whole: ir.Value | None
 
 
-def inside(expansion: Expansion, place: "Bounds", chunk: Chunk) -> Inside:
+def inside(expansion: Expansion, place: "Bounded", chunk: Chunk) -> ChunkPlace:
     """Emit where a chunk of a tile is in a tensor or a matrix, which has all of it or nothing."""
     elements = expansion.elements
     conditions = [] if chunk.mine is None else [chunk.mine]
@@ -67,10 +67,10 @@ def inside(expansion: Expansion, place: "Bounds", chunk: Chunk) -> Inside:
         elements.counters.counter(position, extent)
         found[side] = position
     whole = functools.reduce(arith.andi, conditions) if conditions else None
-    return Inside(found["rows"], found["columns"], whole)
+    return ChunkPlace(found["rows"], found["columns"], whole)
 
 
-class Bounds(Protocol):
+class Bounded(Protocol):
     """Where a tile begins in what has rows and columns, and the sides at which it may reach beyond that."""
 
     @property

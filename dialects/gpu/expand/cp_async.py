@@ -3,11 +3,11 @@
 import contextlib
 
 from tinyc.codegen.words import Word, as_i32
-from tinyc.dialects.gpu.expand.chunks import Inside, MatrixPlace, inside, shared_chunks, stage_of, word_if
+from tinyc.dialects.gpu.expand.chunks import ChunkPlace, MatrixPlace, inside, shared_chunks, stage_of, word_if
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.statements import AddressOp, CpAsyncOp
 from tinyc.dialects.gpu.statements.address import address_type
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.expr import extents
 from tinyc.mlir import arith, ir
 
@@ -22,10 +22,12 @@ def expand(expansion: Expansion, op: CpAsyncOp) -> None:
             at = inside(expansion, place, chunk)
             source = AddressOp(address_type(memory.type), memory, place.linear(expansion, at.row, at.column)).place
             target = as_i32(buffer.address(stage, chunk.row, chunk.column))
-            emit(f"cp.async.{'cg' if size == 16 else 'ca'}.{size}", target, source, _bytes(expansion, op, place, at))
+            emit_ptx(
+                f"cp.async.{'cg' if size == 16 else 'ca'}.{size}", target, source, _bytes(expansion, op, place, at)
+            )
 
 
-def _bytes(expansion: Expansion, op: CpAsyncOp, place: MatrixPlace, at: Inside) -> ir.Value:
+def _bytes(expansion: Expansion, op: CpAsyncOp, place: MatrixPlace, at: ChunkPlace) -> ir.Value:
     """Emit how much of a copy is read; behind the last of the neighbours are zeros."""
     size, layout = op.bytes.value, expansion.swizzled[op.tiles].layout
     side = "columns" if layout.order == "row" else "rows"

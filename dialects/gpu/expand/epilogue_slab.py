@@ -13,11 +13,11 @@ from tinyc.codegen.words import AnyWord, as_i32, as_index
 from tinyc.dialects.gpu.dialect import accumulator_layout, accumulator_tile
 from tinyc.dialects.gpu.expand.chunks import stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.packing import packed
+from tinyc.dialects.gpu.expand.packing import packed_words
 from tinyc.dialects.gpu.expand.place import TilePlace
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
@@ -129,6 +129,6 @@ def _store(
         column = column // layout.unit_columns * op.slab[1]
     row, column = row + piece[0], column + piece[1]
     for half in range(2):
-        words = packed(element, values[2 * half : 2 * half + 2])
+        words = packed_words(element, values[2 * half : 2 * half + 2])
         at = buffer.address(stage, row + workers.lane // 4 + 8 * half, column + workers.lane % 4 * 2)
-        emit(f"st.shared.{16 * element.size_bytes}", as_i32(at), *words)
+        emit_ptx(f"st.shared.{16 * element.size_bytes}", as_i32(at), *words)

@@ -7,12 +7,12 @@ from tinyc.codegen import scalars
 from tinyc.codegen.words import as_i32
 from tinyc.dialects.gpu.expand.chunks import Chunk, inside, shared_chunks, stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.packing import packed
+from tinyc.dialects.gpu.expand.packing import packed_words
 from tinyc.dialects.gpu.expand.place import TilePlace
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
 from tinyc.dialects.gpu.statements import LoadTileOp
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -59,7 +59,7 @@ def _expand_chunks(expansion: Expansion, op: LoadTileOp) -> None:
         with mine:
             stored = [_element(expansion, place, op, chunk, lane) for lane in range(width)]
             target = as_i32(buffer.address(stage, chunk.row, chunk.column))
-            emit(f"st.shared.{8 * width * layout.element_bytes}", target, *packed(element, stored))
+            emit_ptx(f"st.shared.{8 * width * layout.element_bytes}", target, *packed_words(element, stored))
 
 
 def _element(expansion: Expansion, place: TilePlace, op: LoadTileOp, chunk: Chunk, lane: int) -> ir.Value:

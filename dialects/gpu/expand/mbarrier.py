@@ -6,7 +6,7 @@ from tinyc.dialects.gpu.expand.alloc_smem import dynamic_address
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.swizzled_buffer import Mbarriers
 from tinyc.dialects.gpu.statements import MbarrierArriveOp, MbarrierExpectTxOp, MbarrierInitOp, MbarrierWaitOp
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith, ir
 
 
@@ -16,13 +16,13 @@ def expand_mbarrier_init(expansion: Expansion, op: MbarrierInitOp) -> None:
     expansion.barriers[op.barriers] = barriers
     with expansion.elements.where(equals(expansion.workers.thread, 0)):
         for stage in range(mbarrier_stages(op.barriers.type)):
-            emit("mbarrier.init", as_i32(barriers.address(stage)), as_i32(op.arrivals.value))
-        emit("fence.mbarrier_init")
+            emit_ptx("mbarrier.init", as_i32(barriers.address(stage)), as_i32(op.arrivals.value))
+        emit_ptx("fence.mbarrier_init")
 
 
 def expand_mbarrier_expect_tx(expansion: Expansion, op: MbarrierExpectTxOp) -> None:
     """Emit the arrival with what it expects."""
-    emit("mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.bytes.value))
+    emit_ptx("mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.bytes.value))
 
 
 def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
@@ -31,14 +31,14 @@ def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
     barrier = _barrier(expansion, op)
     arrives = arith.extui(ir.IntegerType.get_signless(32), is_below(workers.lane, ctas))
     if ctas == 1:
-        emit("mbarrier.arrive.if", as_i32(barrier), arrives)
+        emit_ptx("mbarrier.arrive.if", as_i32(barrier), arrives)
     else:
-        emit("mbarrier.arrive.remote.if", as_i32(barrier), as_i32(workers.lane % _power(ctas)), arrives)
+        emit_ptx("mbarrier.arrive.remote.if", as_i32(barrier), as_i32(workers.lane % _power(ctas)), arrives)
 
 
 def expand_mbarrier_wait(expansion: Expansion, op: MbarrierWaitOp) -> None:
     """Emit the wait."""
-    emit("mbarrier.wait", as_i32(_barrier(expansion, op)), expansion.values[op.parity])
+    emit_ptx("mbarrier.wait", as_i32(_barrier(expansion, op)), expansion.values[op.parity])
 
 
 def _power(ctas: int) -> int:

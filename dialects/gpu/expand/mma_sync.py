@@ -7,7 +7,7 @@ from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
 from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_ROWS
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
 from tinyc.dialects.gpu.statements import LdmatrixOp, MmaSyncOp
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
 
@@ -51,7 +51,7 @@ def _load(
         at, depth = start + half * _LINES, k + k_half * _LINES + line
     row, column = (at, depth) if side == "a" else (depth, at)
     address = buffer.address(stage, row, column)
-    return emit(f"ldmatrix.x{matrices}{'' if is_k_major else '.trans'}", as_i32(address))
+    return emit_ptx(f"ldmatrix.x{matrices}{'' if is_k_major else '.trans'}", as_i32(address))
 
 
 def expand_mma_sync(expansion: Expansion, op: MmaSyncOp) -> None:
@@ -65,7 +65,7 @@ def expand_mma_sync(expansion: Expansion, op: MmaSyncOp) -> None:
     for number, (row, column) in enumerate(layout.pieces()):
         left, right = row // PIECE_ROWS * 4, column // PIECE_COLUMNS * 2
         taken = (*sums[4 * number : 4 * number + 4], *a[left : left + 4], *b[right : right + 2])
-        output += emit(f"mma.sync.m16n8{name}", *taken)
+        output += emit_ptx(f"mma.sync.m16n8{name}", *taken)
     assert rhs.element == lhs.element  # the statement's rule
     expansion.accumulators[op.output] = output
 

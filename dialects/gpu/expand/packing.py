@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from tinyc.codegen import scalars
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.element_type import ElementType
 
 _WORD_BITS = 32
 
 
-def packed(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Value]:
+def packed_words(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Value]:
     """Emit register values as words of 32 bits; where they are fewer bits, in the low ones of a word.
 
     Two f32 that are to be rounded to 16 bits are rounded and joined by one instruction.
@@ -20,7 +20,7 @@ def packed(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Value]:
     sources = [each for each in found if each is not None]
     if 1 < len(sources) == len(found):
         pairs = zip(sources[::2], sources[1::2], strict=True)
-        return [emit(f"cvt.pack.{element}", high, low)[0] for low, high in pairs]
+        return [emit_ptx(f"cvt.pack.{element}", high, low)[0] for low, high in pairs]
     bits = ir.IntegerType.get_signless(8 * element.size_bytes)
     return _joined([each if each.type == bits else arith.bitcast(bits, each) for each in stored])
 

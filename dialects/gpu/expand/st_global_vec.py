@@ -7,7 +7,7 @@ from tinyc.dialects.gpu.expand.chunks import MatrixPlace, inside, shared_chunks,
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.statements import AddressOp, StGlobalVecOp
 from tinyc.dialects.gpu.statements.address import address_type
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 
 
 def expand(expansion: Expansion, op: StGlobalVecOp) -> None:
@@ -18,6 +18,6 @@ def expand(expansion: Expansion, op: StGlobalVecOp) -> None:
     for chunk in shared_chunks(expansion, layout, width):
         at = inside(expansion, place, chunk)
         with contextlib.nullcontext() if at.whole is None else elements.where(at.whole):
-            words = emit(f"ld.shared.{bits}", as_i32(buffer.address(stage, chunk.row, chunk.column)))
+            words = emit_ptx(f"ld.shared.{bits}", as_i32(buffer.address(stage, chunk.row, chunk.column)))
             address = AddressOp(address_type(memory.type), memory, place.linear(expansion, at.row, at.column)).place
-            emit(f"st.global.{bits}", address, *words)
+            emit_ptx(f"st.global.{bits}", address, *words)

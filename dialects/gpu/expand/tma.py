@@ -4,7 +4,7 @@ from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.groups import is_first
 from tinyc.dialects.gpu.statements import MapAddressOp, TmaLoadOp, TmaStoreOp
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import ir
 
 
@@ -18,7 +18,7 @@ def expand_tma_load(expansion: Expansion, op: TmaLoadOp) -> None:
     shared: list[ir.Value] = []
     if ctas > 1:
         lines = layout.lines // ctas
-        rank = Word(emit("cluster.rank")[0])
+        rank = Word(emit_ptx("cluster.rank")[0])
         target = target + rank * (lines * layout.line_bytes)
         place = [place[0], place[1] + rank * lines, *place[2:]]
         shared = [as_i32(2**ctas - 1)]
@@ -26,7 +26,7 @@ def expand_tma_load(expansion: Expansion, op: TmaLoadOp) -> None:
     for slab in range(layout.slabs):
         at = [place[0] + slab * layout.line_elements, *place[1:]]
         to = as_i32(target + slab * layout.slab_bytes)
-        emit(name, to, _map(expansion, op), barrier, *map(as_i32, at), *shared)
+        emit_ptx(name, to, _map(expansion, op), barrier, *map(as_i32, at), *shared)
 
 
 def expand_tma_store(expansion: Expansion, op: TmaStoreOp) -> None:
@@ -38,7 +38,7 @@ def expand_tma_store(expansion: Expansion, op: TmaStoreOp) -> None:
     for slab in range(layout.slabs):
         at = [place[0] + slab * layout.line_elements, *place[1:]]
         to = as_i32(source + slab * layout.slab_bytes)
-        emit(f"tma.store.{len(place)}d.if", to, _map(expansion, op), *map(as_i32, at), first)
+        emit_ptx(f"tma.store.{len(place)}d.if", to, _map(expansion, op), *map(as_i32, at), first)
 
 
 def _place(expansion: Expansion, op: TmaLoadOp | TmaStoreOp) -> list[AnyWord]:

@@ -7,7 +7,7 @@ from tinyc.dialects.gpu.expand.mma_sync import instruction_name
 from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, WGMMA_ROWS
 from tinyc.dialects.gpu.statements import WgmmaOp
-from tinyc.dialects.gpu.statements.instruction import emit
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.dialects.gpu.statements.wgmma import WGMMA_K_BYTES
 from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import number
@@ -34,7 +34,7 @@ def expand(expansion: Expansion, op: WgmmaOp) -> None:
     flags = f"{'.ta' if lhs.staged.order == 'col' else ''}{'.tb' if rhs.staged.order == 'row' else ''}"
     name = f"wgmma.m64n{layout.unit_columns}{instruction_name(lhs.staged.tile, k)}{flags}"
     sums = expansion.accumulators[op.accumulator]
-    sums = emit(f"wgmma.fence.{len(sums)}x{sums[0].type}", *sums)
+    sums = emit_ptx(f"wgmma.fence.{len(sums)}x{sums[0].type}", *sums)
     i32 = ir.IntegerType.get_signless(32)
     accumulate = arith.extui(i32, expansion.values[op.accumulate])
     each = layout.registers * WGMMA_ROWS // layout.unit_rows
@@ -44,7 +44,7 @@ def expand(expansion: Expansion, op: WgmmaOp) -> None:
         b = _descriptor(rhs, stage, (start, column), "b")
         for block, values in enumerate(blocks):
             a = _descriptor(lhs, stage, (row + block * WGMMA_ROWS, start), "a")
-            blocks[block] = emit(name, *values, a, b, scale)
+            blocks[block] = emit_ptx(name, *values, a, b, scale)
     expansion.accumulators[op.output] = [each for values in blocks for each in values]
 
 

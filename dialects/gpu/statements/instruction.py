@@ -58,7 +58,7 @@ class InstructionOp(TgpuOp, name="instruction"):
             )
 
 
-def emit(name: str, *taken: ir.Value) -> list[ir.Value]:
+def emit_ptx(name: str, *taken: ir.Value) -> list[ir.Value]:
     """Emit an instruction on what it updates and its operands, in its own order; return what it gives.
 
     Raises:

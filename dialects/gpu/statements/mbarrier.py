@@ -7,8 +7,8 @@ from tinyc.dialects.gpu.statements.rules import require_indices
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 
-#: What an mbarrier counts, and its bytes.
-_MOST_ARRIVALS, MBARRIER_BYTES = 2**20 - 1, 8
+#: What an mbarrier counts to.
+_MOST_ARRIVALS = 2**20 - 1
 
 
 class MbarrierInitOp(TgpuOp, name="mbarrier_init"):

@@ -117,6 +117,6 @@ def smaller(word: AnyWord, other: AnyWord) -> AnyWord:
     return Word(arith.minui(as_i32(word), as_i32(other)))
 
 
-def chosen(condition: ir.Value, word: AnyWord, other: AnyWord) -> Word:
+def word_where(condition: ir.Value, word: AnyWord, other: AnyWord) -> Word:
     """One word where a condition holds, else the other."""
     return Word(arith.select(condition, as_i32(word), as_i32(other)))

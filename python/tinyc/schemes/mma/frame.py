@@ -79,7 +79,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Writer:
+class StatementWriter:
     """Writes the statements of a kernel that are the same on each architecture."""
 
     parts: Parts

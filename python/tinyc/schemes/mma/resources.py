@@ -13,7 +13,7 @@ from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.target import Target
 
 #: Where a tile in shared memory begins: at a multiple of what a swizzle repeats after.
-TILE_ALIGNMENT = 1024
+_TILE_ALIGNMENT = 1024
 #: Bytes of a line of the tiles in which a finished tile is stored.
 SLAB_LINE_BYTES = 128
 #: How many of these there are where the next columns are finished while some are written.
@@ -75,7 +75,7 @@ def mma_resources(tiling: MmaTiling, case: MmaCase, through_registers: bool = Fa
 def stage_bytes(tiling: MmaTiling, unit: MatrixUnit) -> int:
     """One tile of each operand in shared memory, each beginning where a swizzle does."""
     bm, bn, bk = tiling.tile
-    return sum(_aligned(side * bk * unit.factor.size_bytes, TILE_ALIGNMENT) for side in (bm, bn))
+    return sum(_aligned(side * bk * unit.factor.size_bytes, _TILE_ALIGNMENT) for side in (bm, bn))
 
 
 def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
@@ -92,9 +92,9 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
     sizes = [each.size_bytes for each in case.outputs]
     if not tiling.is_persistent:
         bm, bn, _ = tiling.tile
-        return sum(_aligned(bm * bn * size, TILE_ALIGNMENT) for size in sizes)
+        return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
     lines = [tiling.unit_tile[0] * slab_columns(tiling, size) * size for size in sizes]
-    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(line, TILE_ALIGNMENT) for line in lines)
+    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(line, _TILE_ALIGNMENT) for line in lines)
 
 
 def launch_registers(tiling: MmaTiling) -> int:

@@ -14,20 +14,20 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, TileCorner, Writer, rolled
+from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, rolled
 
 
 def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
-    frame = open_function(parts.origin, parts.origin.name, grid_of(parts), (parts.tiling.threads, 1, 1))
+    frame = open_function(parts.origin, parts.origin.name, _grid(parts), (parts.tiling.threads, 1, 1))
     with ir.InsertionPoint(frame.body), here():
-        _Kernel(Writer(parts, frame)).write()
+        _Kernel(StatementWriter(parts, frame)).write()
         gpu.ReturnOp([])
     assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner
 
 
-def grid_of(parts: Parts) -> tuple[Dim, Dim, Dim]:
+def _grid(parts: Parts) -> tuple[Dim, Dim, Dim]:
     """A CTA for each tile: in two dimensions, or one after the other in bands."""
     tiles_m, tiles_n = parts.counts
     if parts.tiling.group > 1:
@@ -41,19 +41,19 @@ def grid_of(parts: Parts) -> tuple[Dim, Dim, Dim]:
 class _Kernel:
     """Writes the statements of one function."""
 
-    writer: Writer
+    writer: StatementWriter
 
     def write(self) -> None:
         """Emit the statements."""
         writer, parts = self.writer, self.writer.parts
         stages = parts.tiling.stages
         corner = self._corner()
-        rings = [writer.circular_buffer(side, stages) for side in (0, 1)]
+        operands = [writer.circular_buffer(side, stages) for side in (0, 1)]
         layout = self._layout()
         tile = GpuTile(parts.unit.accumulator, *parts.tiling.tile[:2])
         zero = tgpu.ZeroOp(acc_type(tile, layout), loc=here("acc")).result
         for stage in range(stages - 1):
-            self._load(rings, writer.frame.index(stage), corner, writer.frame.index(stage * parts.tiling.tile[2]))
+            self._load(operands, writer.frame.index(stage), corner, writer.frame.index(stage * parts.tiling.tile[2]))
         index = writer.frame.index
         loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), [zero, index(0)], loc=here("acc")))
         with ir.InsertionPoint(loop.body):
@@ -62,12 +62,12 @@ class _Kernel:
             if stages > 1:
                 ahead = self._wrapped(arith.addi(stage, index(stages - 1)))
                 k = arith.muli(arith.addi(step, index(stages - 1)), index(parts.tiling.tile[2]))
-                self._load(rings, ahead, corner, k)
-                sums = self._multiply(rings, stage, sums, layout)
+                self._load(operands, ahead, corner, k)
+                sums = self._multiply(operands, stage, sums, layout)
             else:
-                self._load(rings, stage, corner, arith.muli(step, index(parts.tiling.tile[2])))
+                self._load(operands, stage, corner, arith.muli(step, index(parts.tiling.tile[2])))
                 self._wait()
-                sums = self._multiply(rings, stage, sums, layout)
+                sums = self._multiply(operands, stage, sums, layout)
             scf.yield_([sums, self._wrapped(arith.addi(stage, index(1)))])
         self._finish(loop.results[0], corner, layout)
 
@@ -104,8 +104,8 @@ class _Kernel:
         step = arith.divui(inside, width)
         return (place, step) if parts.tiling.along == "n" else (step, place)
 
-    def _load(self, rings: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
-        for side, tiles in enumerate(rings):
+    def _load(self, operands: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
+        for side, tiles in enumerate(operands):
             self.writer.load(side, tiles, stage, corner, k)
         if self._copies:
             tgpu.CommitGroupOp(ir.StringAttr.get("cp_async"))
@@ -124,53 +124,53 @@ class _Kernel:
         gpu.barrier()
 
     def _wrapped(self, stage: ir.Value) -> ir.Value:
-        """Emit a stage that is at most one round ahead as one of the ring."""
+        """Emit a stage that is at most one round ahead as one of the circular buffer."""
         stages = self.writer.frame.index(self.writer.parts.tiling.stages)
         beyond = arith.cmpi(arith.CmpIPredicate.uge, stage, stages)
         return arith.select(beyond, arith.subi(stage, stages), stage, loc=here("stage"))
 
-    def _multiply(self, rings: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout) -> ir.Value:
+    def _multiply(self, operands: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout) -> ir.Value:
         """Emit the products of a stage's tiles; the fragments of a step are loaded before the products of the last."""
         parts = self.writer.parts
         if parts.unit.is_wgmma:
-            return self._multiply_in_place(rings, stage, sums, layout)
+            return self._multiply_in_place(operands, stage, sums, layout)
         depth, bk = parts.unit.depth, parts.tiling.tile[2]
-        fragments = self._fragments(rings, stage, layout, 0)
+        fragments = self._fragments(operands, stage, layout, 0)
         for k in range(0, bk, depth):
-            following = self._fragments(rings, stage, layout, k + depth) if k + depth < bk else []
+            following = self._fragments(operands, stage, layout, k + depth) if k + depth < bk else []
             sums = tgpu.MmaSyncOp(*fragments, sums, sums.type, loc=here("acc")).output
             fragments = following
         return sums
 
     def _multiply_in_place(
-        self, rings: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout
+        self, operands: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout
     ) -> ir.Value:
         """Emit the product of warpgroups, and the wait for it: behind the next barrier the stage is filled anew."""
         zero, kind = self.writer.zero, ir.StringAttr.get("wgmma")
         adds = arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(True))
         flying = in_flight_type(GpuTile(self.writer.parts.unit.accumulator, layout.rows, layout.columns), layout)
-        product = tgpu.WgmmaOp(*rings, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
+        product = tgpu.WgmmaOp(*operands, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
         tgpu.CommitGroupOp(kind)
         return tgpu.WaitGroupOp([sums.type], [product], kind, _i64(0), loc=here("acc")).results[0]
 
-    def _fragments(self, rings: list[ir.Value], stage: ir.Value, layout: FragmentLayout, k: int) -> list[ir.Value]:
+    def _fragments(self, operands: list[ir.Value], stage: ir.Value, layout: FragmentLayout, k: int) -> list[ir.Value]:
         parts = self.writer.parts
         rows, columns = parts.tiling.unit_tile
         factor, depth = parts.unit.factor, parts.unit.depth
         warps = ir.DenseI64ArrayAttr.get(parts.tiling.units)
         kinds = frag_type(GpuTile(factor, rows, depth), "a"), frag_type(GpuTile(factor, depth, columns), "b")
-        pairs = zip(kinds, rings, strict=True)
+        pairs = zip(kinds, operands, strict=True)
         return [tgpu.LdmatrixOp(kind, tiles, stage, _i64(k), warps).fragment for kind, tiles in pairs]
 
     def _finish(self, sums: ir.Value, corner: TileCorner, layout: FragmentLayout) -> None:
-        """Emit epilogue and stores: all of the tile goes through shared memory, where the ring is no longer needed."""
+        """Emit epilogue and stores: all of the tile goes through shared memory, where the circular buffer is no longer needed."""
         writer, (bm, bn, _) = self.writer, self.writer.parts.tiling.tile
         if self._copies:
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(0))
         gpu.barrier()
         tiles: list[ir.Value] = []
         for number in range(len(writer.parts.product.results)):
-            element = Writer.element_of(writer.parts, number)
+            element = StatementWriter.element_of(writer.parts, number)
             line = bn * element.size_bytes
             swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
             op = tgpu.AllocSmemOp(smem_type(GpuTile(element, bm, bn), 1, "row", swizzle), loc=here("C"))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, chosen, parted, smaller
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, smem_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
@@ -21,7 +21,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, TileCorner, Writer, filled, rolled
+from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, rolled
 from tinyc.schemes.mma.maps import MatrixMap, can_be_stored, map_of
 
 #: Tiles in shared memory that stores are under way from while the next is filled.
@@ -45,7 +45,7 @@ def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
         {"cluster": ir.DenseI32ArrayAttr.get([ctas, 1, 1])} if ctas > 1 else None,
     )
     with ir.InsertionPoint(frame.body), here():
-        _Kernel(Writer(parts, frame), kernel).write()
+        _Kernel(StatementWriter(parts, frame), kernel).write()
         gpu.ReturnOp([])
     assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner
@@ -88,7 +88,7 @@ class _Layout:
         found: list[MatrixMap] = []
         for side, access in enumerate(operands):
             assert isinstance(access, StridedAccess)  # TMA loads it
-            layout = staged_tile(ring_type(parts, side)).layout
+            layout = staged_tile(operand_type(parts, side)).layout
             found.append(map_of(access, layout, self.multicast(side)))
         for number, access in enumerate(parts.product.results):
             if isinstance(access, StridedAccess) and can_be_stored(access):
@@ -102,19 +102,19 @@ class _Layout:
 
     def slab_columns(self, number: int) -> int:
         """Columns of what is stored of an output at a time."""
-        element = Writer.element_of(self.parts, number)
+        element = StatementWriter.element_of(self.parts, number)
         return min(_SLAB_BYTES // element.size_bytes, self.parts.tiling.unit_tile[1])
 
     def slab_type(self, number: int) -> ir.Type:
         """The tiles from which an output is stored: some for each warpgroup that multiplies."""
-        element, width = Writer.element_of(self.parts, number), self.slab_columns(number)
+        element, width = StatementWriter.element_of(self.parts, number), self.slab_columns(number)
         line = width * element.size_bytes
         swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
         tile = GpuTile(element, self.parts.tiling.unit_tile[0], width)
         return smem_type(tile, STORE_BUFFERS * self.parts.tiling.consumers, "row", swizzle)
 
 
-def ring_type(parts: Parts, side: int) -> ir.Type:
+def operand_type(parts: Parts, side: int) -> ir.Type:
     """The circular buffer of operand 0 or 1."""
     load, (bm, bn, bk) = parts.loads[side], parts.tiling.tile
     tile = GpuTile(parts.unit.factor, *((bm, bk), (bk, bn))[side])
@@ -122,17 +122,17 @@ def ring_type(parts: Parts, side: int) -> ir.Type:
 
 
 @dataclass(frozen=True)
-class _Ring:
-    """The place in the ring: the stage, and the parity of the phase that its mbarriers are in."""
+class _Phase:
+    """The place in the circular buffer: the stage, and the parity of the phase that its mbarriers are in."""
 
     stage: AnyWord
     parity: AnyWord
 
-    def next(self, stages: int, by: int = 1) -> "_Ring":
+    def next(self, stages: int, by: int = 1) -> "_Phase":
         """The place `by` stages further."""
         stage = self.stage + by
         wraps = arith.cmpi(arith.CmpIPredicate.uge, as_i32(stage), as_i32(stages))
-        return _Ring(chosen(wraps, stage - stages, stage), self.parity ^ chosen(wraps, 1, 0))
+        return _Phase(word_where(wraps, stage - stages, stage), self.parity ^ word_where(wraps, 1, 0))
 
     @property
     def values(self) -> Sequence[ir.Value]:
@@ -144,13 +144,13 @@ class _Ring:
 class _Kernel:
     """Writes the statements of one function."""
 
-    writer: Writer
+    writer: StatementWriter
     layout: _Layout
 
     def write(self) -> None:
         """Emit the statements."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
-        rings = [tgpu.AllocSmemOp(ring_type(parts, side), loc=here("AB"[side])).tiles for side in (0, 1)]
+        operands = [tgpu.AllocSmemOp(operand_type(parts, side), loc=here("AB"[side])).tiles for side in (0, 1)]
         slabs = [
             tgpu.AllocSmemOp(self.layout.slab_type(number), loc=here("C")).tiles
             for number in range(len(parts.product.results))
@@ -163,9 +163,9 @@ class _Kernel:
         self._meet()
         producer, consumer = filled(tiling.registers)
         with self._role(0, 1, producer, one_thread=True):
-            self._produce(rings, full, empty)
+            self._produce(operands, full, empty)
         with self._role(1, tiling.consumers, consumer, one_thread=False) as group:
-            self._consume(rings, slabs, full, empty, Word.of(group))
+            self._consume(operands, slabs, full, empty, Word.of(group))
         if self.layout.ctas > 1:  # a CTA that is done may still be arrived at
             tgpu.ClusterBarrierOp()
 
@@ -219,26 +219,26 @@ class _Kernel:
 
     # --- load ---------------------------------------------------------------------------------------------------------
 
-    def _produce(self, rings: Sequence[ir.Value], full: ir.Value, empty: ir.Value) -> None:
+    def _produce(self, operands: Sequence[ir.Value], full: ir.Value, empty: ir.Value) -> None:
         """Emit the loads of all tiles of the CTA: each waits until its stage is empty."""
         parts = self.writer.parts
         first, tiles, step = self._tiles(0, 1)
-        outer = _loop(first, tiles, step, _Ring(0, 0).values)
+        outer = _loop(first, tiles, step, _Phase(0, 0).values)
         with ir.InsertionPoint(outer.body):
             batch, m, n = self._corner(Word(outer.induction_variable))
             inner = _loop(0, self._word(parts.steps), 1, list(outer.inner_iter_args))
             with ir.InsertionPoint(inner.body):
-                ring = _Ring(*map(Word, inner.inner_iter_args))
-                stage, k = as_index(ring.stage), Word(inner.induction_variable) * parts.tiling.tile[2]
-                tgpu.MbarrierWaitOp(empty, stage, as_i32(ring.parity ^ 1))
-                size = sum(staged_tile(each.type).layout.size_bytes for each in rings)
+                phase = _Phase(*map(Word, inner.inner_iter_args))
+                stage, k = as_index(phase.stage), Word(inner.induction_variable) * parts.tiling.tile[2]
+                tgpu.MbarrierWaitOp(empty, stage, as_i32(phase.parity ^ 1))
+                size = sum(staged_tile(each.type).layout.size_bytes for each in operands)
                 tgpu.MbarrierExpectTxOp(full, stage, _i64(size))
-                for side, tiles_of in enumerate(rings):
+                for side, tiles_of in enumerate(operands):
                     row, column = (m, k) if side == 0 else (k, n)
                     place = self._place(self.layout.maps[side], staged_tile(tiles_of.type).order, batch, row, column)
                     kind = self.writer.frame.maps[side]
                     tgpu.TmaLoadOp(tiles_of, stage, full, kind, place, _i64(self.layout.multicast(side)))
-                scf.yield_(ring.next(parts.tiling.stages).values)
+                scf.yield_(phase.next(parts.tiling.stages).values)
             scf.yield_(list(inner.results))
 
     def _place(self, of: MatrixMap, order: str, batch: AnyWord, row: AnyWord, column: AnyWord) -> Sequence[ir.Value]:
@@ -256,21 +256,21 @@ class _Kernel:
     # --- multiply -----------------------------------------------------------------------------------------------------
 
     def _consume(
-        self, rings: Sequence[ir.Value], slabs: Sequence[ir.Value], full: ir.Value, empty: ir.Value, group: Word
+        self, operands: Sequence[ir.Value], slabs: Sequence[ir.Value], full: ir.Value, empty: ir.Value, group: Word
     ) -> None:
         """Emit the products of all tiles of the warpgroup, and what becomes of each."""
         tiling = self.writer.parts.tiling
         takes_turns = tiling.schedule == "pingpong"
         first, tiles, step = self._tiles(group if takes_turns else 0, tiling.consumers if takes_turns else 1)
-        start = _Ring(0, 0)
+        start = _Phase(0, 0)
         outer = _loop(first, tiles, step, start.values)
         with ir.InsertionPoint(outer.body):
             batch, m, n = self._corner(Word(outer.induction_variable))
             row, column = (0, 0) if takes_turns else self._part(group)
-            sums, ring = self._multiply(rings, full, empty, list(outer.inner_iter_args), (row, column))
+            sums, phase = self._multiply(operands, full, empty, list(outer.inner_iter_args), (row, column))
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
             self._finish(sums, slabs, corner, group)
-            scf.yield_(ring)
+            scf.yield_(phase)
         if any(self.layout.map_of_output(number) is not None for number in range(len(slabs))):
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(-1))
 
@@ -283,26 +283,26 @@ class _Kernel:
 
     def _multiply(
         self,
-        rings: Sequence[ir.Value],
+        operands: Sequence[ir.Value],
         full: ir.Value,
         empty: ir.Value,
-        ring: Sequence[ir.Value],
+        phase: Sequence[ir.Value],
         part: tuple[AnyWord, AnyWord],
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Emit the loop along k; return the accumulators and where it has come to in the ring."""
+        """Emit the loop along k; return the accumulators and where it has come to in the circular buffer."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         layout = FragmentLayout("wgmma", *tiling.unit_tile, *tiling.unit_tile)
         tile = GpuTile(parts.unit.accumulator, *tiling.unit_tile)
         ready, in_flight = acc_type(tile, layout), in_flight_type(tile, layout)
         row, column = map(as_index, part)
         zero = tgpu.ZeroOp(ready, loc=here("acc")).result
-        loop = _loop(0, self._word(parts.steps), 1, [zero, *ring])
+        loop = _loop(0, self._word(parts.steps), 1, [zero, *phase])
         with ir.InsertionPoint(loop.body):
-            sums, place = loop.inner_iter_args[0], _Ring(*map(Word, loop.inner_iter_args[1:]))
+            sums, place = loop.inner_iter_args[0], _Phase(*map(Word, loop.inner_iter_args[1:]))
             stage = as_index(place.stage)
             tgpu.MbarrierWaitOp(full, stage, as_i32(place.parity))
             adds = arith.cmpi(arith.CmpIPredicate.ne, loop.induction_variable, as_i32(0))
-            sums = tgpu.WgmmaOp(*rings, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
+            sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
             tgpu.CommitGroupOp(ir.StringAttr.get("wgmma"))
             wait = tgpu.WaitGroupOp([ready], [sums], ir.StringAttr.get("wgmma"), _i64(0), loc=here("acc"))
             tgpu.MbarrierArriveOp(empty, stage, _i64(self.layout.ctas))
