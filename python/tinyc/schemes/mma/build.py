@@ -1,15 +1,15 @@
 """Scheme `mma`, region → statements: the one template of kernels that multiply on tensor cores.
 
-A kernel is five slots, in this order, around a loop along k over a circular buffer of tiles:
+A kernel is five slots around a loop along k over circular buffers of tiles, in this order:
 
-    load        what brings a tile of an operand to shared memory         `Loads`
-    stage       how loads and products tell each other about the stages   `Rings` (waits for copies, or mbarriers)
-    multiply    the product of the tiles of a stage                       `Multiply`
-    epilogue    what the region makes of the accumulators                 `Results`
-    store       how that gets to the outputs                              `Results`
+    load        what brings a tile of an operand to shared memory: `StatementWriter.load`, or TMA in `specialised`
+    stage       how loads and products tell each other about the stages: groups and barriers, or mbarriers
+    multiply    the product of the tiles of a stage: by warps, or by warpgroups
+    epilogue    what the region makes of the accumulators: `StatementWriter.epilogue`
+    store       how that gets to the outputs: `StatementWriter.store`, or TMA in `specialised`
 
-Branches are by architecture (products of warps or of warpgroups) and by tails alone: shapes of the contraction only
-decide what the bodies and the matrices of the statements are.
+Branches are by architecture (products of warps or of warpgroups), by schedule and by tails alone: shapes of the
+contraction only decide what the bodies and the matrices of the statements are.
 """
 
 import dataclasses

@@ -163,7 +163,7 @@ class _Kernel:
         return [tgpu.LdmatrixOp(kind, tiles, stage, _i64(k), warps).fragment for kind, tiles in pairs]
 
     def _finish(self, sums: ir.Value, corner: TileCorner, layout: FragmentLayout) -> None:
-        """Emit epilogue and stores: all of the tile goes through shared memory, where the circular buffer is no longer needed."""
+        """Emit epilogue and stores: the tile goes through shared memory, in the place of what was multiplied."""
         writer, (bm, bn, _) = self.writer, self.writer.parts.tiling.tile
         if self._copies:
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(0))
