@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.dialects import launch
+from tinyc.dialects.gpu.instructions import is_instruction
+from tinyc.dialects.nvvm.assembly import attach_assembly
 from tinyc.mlir import claim_namespace, ext, fresh_context, gpu, ir
 from tinyc.mlir.bodies import END
 
@@ -91,6 +93,7 @@ def load_all() -> None:
         layer.dialect.load(reload=True)
         if layer.launchables is not None:
             launch.attach_offer(layer.name, layer.launchables)
+    attach_assembly("tgpu", is_instruction)
 
 
 def irdl_of(name: str) -> ir.Module:

@@ -75,6 +75,10 @@ WORDS_BESIDE_SCHEMES = {
         ("python/tinyc/executors/frontend/*.py", "python/tinyc/formulas/*.py"),
         "an op of the Frontend layer",
     ),
+    "mma": (
+        ("dialects/gpu/fragment_layout.py", "dialects/gpu/statements/mma_sync.py"),
+        "the PTX instruction `mma.sync`, and the layout of its fragments",
+    ),
     "scan": (
         (
             "python/tinyc/analysis/patterns/classification.py",

@@ -22,9 +22,15 @@ yet: addresses, instructions.
 
 Reading order:
 
+    shared_layout, fragment_layout
+                  where a tile's elements stand in shared memory, and which threads have them in registers
     dialect       the types that statements work on: tiles in shared memory, accumulators; what all ops share
+    strided_matrix, instructions
+                  a matrix in a buffer, as attributes; the table of PTX instructions
     statements    the statements, one file each with its op and its rule, and the list of them
     kernel        a view of one kernel: its arguments, its launch, its statements
+    dynamic_memory
+                  where the swizzled tiles and the mbarriers of a kernel are
     verify, verify_launch
                   what must hold of a kernel as a whole, and of how it is launched
     launch_attributes, launch

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tinyc.codegen.scalars import storage_type
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import TensorMapType
+from tinyc.dialects.gpu.fragment_layout import WARP_LANES as WARP_LANES
 from tinyc.dialects.gpu.launch_attributes import (
     CLUSTER,
     DYNAMIC_SHARED_BYTES,
@@ -36,7 +37,6 @@ from tinyc.vocabulary.attributes import decode, to_type
 #: What says where in the grid a thread is, and how large grid and CTA are.
 Position = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp
 
-WARP_LANES = 32
 #: What `gpu.shuffle` moves in a kernel.
 _SHUFFLED = ("i32", "f32", "i64", "f64")
 _CHIP = re.compile(r'chip = "(\w+)"')

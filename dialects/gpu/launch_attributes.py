@@ -92,3 +92,17 @@ def _extents(given: ir.Attribute, what: str) -> tuple[Dim, ...]:
     if extents_attribute(dims) != given:
         raise Malformed(f"has {what} = {given}, which is not canonical; write {extents_attribute(dims)}")
     return tuple(dims)
+
+
+def tensor_map_attribute(tensor_map: TensorMapArgument) -> ir.DictAttr:
+    """The attribute that says a tensor map, which `tensor_map_of` reads."""
+    i64, tiling = ir.IntegerType.get_signless(64), tensor_map.tiling
+    return ir.DictAttr.get(
+        {
+            "buffer": ir.IntegerAttr.get(i64, tensor_map.buffer),
+            "dims": extents_attribute(tiling.dims),
+            "strides": extents_attribute(tiling.strides),
+            "box": extents_attribute(tiling.box),
+            "swizzle": ir.IntegerAttr.get(i64, tiling.swizzle),
+        }
+    )

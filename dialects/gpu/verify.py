@@ -6,21 +6,34 @@ hold.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import (
     THREAD_TILE,
     AccType,
+    InFlightType,
     SmemType,
     TensorMapType,
     TgpuOp,
+    accumulator_layout,
     accumulator_tile,
     staged_tile,
 )
+from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
+from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS
 from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, functions_in, target_for
-from tinyc.dialects.gpu.statements import AllocSmemOp, ReduceRowsOp, ScanRowsOp, ShareOp
+from tinyc.dialects.gpu.statements import (
+    AllocSmemOp,
+    MbarrierInitOp,
+    ReduceRowsOp,
+    ScanRowsOp,
+    ShareOp,
+    StGlobalVecOp,
+    TmaStoreOp,
+    WarpgroupsOp,
+)
 from tinyc.dialects.gpu.verify_launch import check_launch, check_named, require_known
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -130,25 +143,59 @@ def _times(sizes: Sequence[Dim] | ir.DenseI32ArrayAttr) -> str:
 
 
 def _check_tiles(kernel: GpuKernel, target: Target) -> None:
-    """Check that each thread of a CTA has a same part of an accumulator, and that the tiles fit shared memory."""
-    size_bytes = 0
-    for kind in (result.type for op in kernel.ops if isinstance(op, TgpuOp) for result in op.results):
-        if isinstance(kind, SmemType):
-            size_bytes += staged_tile(kind).size_bytes
-        elif isinstance(kind, AccType):
-            tile, (x, y, z) = accumulator_tile(kind), kernel.cta_shape
-            covered = (y * THREAD_TILE[0], x * THREAD_TILE[1])
-            if tile.rows % covered[0] or tile.columns % covered[1] or z != 1:
-                raise Malformed(
-                    f"has an accumulator tile {tile} that is not divisible by {_times(covered)} "
-                    f"({_times((y, x) if z == 1 else (z, y, x))} threads, {_times(THREAD_TILE)} each); "
-                    "choose a multiple"
-                )
-    limit = target.shared_bytes_per_cta_static
+    """Check that the threads that run a statement have an accumulator tile, and that the tiles fit shared memory."""
+    _check_accumulators(kernel.block, kernel, math.prod(kernel.cta_shape))
+    tiles = (result for op in kernel.ops if isinstance(op, TgpuOp) for result in op.results)
+    static_bytes = sum(staged_tile(each.type).size_bytes for each in tiles if isinstance(each.type, SmemType))
+    dynamic = dynamic_bytes(kernel)
+    size_bytes, limit = static_bytes, target.shared_bytes_per_cta_static
+    if dynamic:
+        size_bytes, limit = dynamic, target.shared_bytes_per_cta_optin
     if size_bytes > limit:
         raise Malformed(
             f"has {size_bytes} bytes of tiles in shared memory; a CTA has {limit} on {target.name}; "
             "choose smaller tiles or fewer stages"
+        )
+
+
+def _check_accumulators(block: ir.Block, kernel: GpuKernel, threads: int) -> None:
+    """Check the accumulator tiles of statements that so many threads run together."""
+    for op in block.operations:
+        if isinstance(op, WarpgroupsOp):
+            _check_warpgroups(op, kernel)
+            _check_accumulators(op.body_block, kernel, WARPGROUP_THREADS)
+        elif isinstance(op, scf.ForOp):
+            _check_accumulators(op.body, kernel, threads)
+        for kind in (result.type for result in op.results):
+            if isinstance(kind, AccType | InFlightType):
+                _check_accumulator(kind, kernel, threads)
+
+
+def _check_warpgroups(op: WarpgroupsOp, kernel: GpuKernel) -> None:
+    there = math.prod(kernel.cta_shape) // WARPGROUP_THREADS
+    if op.first.value + op.count.value > there:
+        raise Malformed(
+            f"has statements for warpgroups {op.first.value} to {op.first.value + op.count.value - 1}, and a CTA of "
+            f"{there} ({_times(kernel.cta_shape)} threads)"
+        )
+
+
+def _check_accumulator(kind: ir.Type, kernel: GpuKernel, threads: int) -> None:
+    tile, layout = accumulator_tile(kind), accumulator_layout(kind)
+    if layout is not None:
+        if layout.threads != threads:
+            raise Malformed(
+                f"has an accumulator tile {tile} of {layout.threads} threads ({layout.unit_rows}x{layout.unit_columns} "
+                f"for each {layout.unit}), and {threads} threads run the statement; choose other parts"
+            )
+        return
+    x, y, z = kernel.cta_shape
+    covered = (y * THREAD_TILE[0], x * THREAD_TILE[1])
+    if tile.rows % covered[0] or tile.columns % covered[1] or z != 1:
+        raise Malformed(
+            f"has an accumulator tile {tile} that is not divisible by {_times(covered)} "
+            f"({_times((y, x) if z == 1 else (z, y, x))} threads, {_times(THREAD_TILE)} each); "
+            "choose a multiple"
         )
 
 
@@ -192,7 +239,7 @@ def _check_arguments(kernel: GpuKernel) -> list[str]:
     if held:
         if len(kernel.op.body.blocks) > 1:
             raise Malformed("has several blocks; statements stand in one, and in the loops of scf")
-        _check_statements(kernel.block)
+        _check_statements(kernel.block.operations)
     _check_extents(kernel, symbols, held, "status" in order)
     _check_outputs(kernel)
     return symbols
@@ -231,22 +278,24 @@ def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple
 # --- statements -------------------------------------------------------------------------------------------------------
 
 
-def _check_statements(block: ir.Block, in_loop: bool = False) -> None:
-    """Check that a block holds statements, loops around them, and what says where in the grid they are."""
-    for op in block.operations:
+def _check_statements(ops: Iterable[ir.OpView], in_loop: bool = False) -> None:
+    """Check that ops are statements, loops around them, and what says where in the grid they are."""
+    for op in ops:
         name = op.operation.name
-        if in_loop and isinstance(op, AllocSmemOp | ShareOp):
+        if in_loop and isinstance(op, AllocSmemOp | ShareOp | MbarrierInitOp):
             raise Malformed(f"has a '{name}' in a loop; shared memory is reserved once, in front of it")
         if not (isinstance(op, (*_AROUND, TgpuOp)) or name.startswith("arith.")):
             raise Malformed(f"has '{name}' beside its statements; it may have scf.for, arith and positions in the grid")
         loops = isinstance(op, scf.ForOp | scf.YieldOp)
-        refused = SmemType if loops else SmemType | AccType
+        refused = SmemType if loops else SmemType | AccType | InFlightType
         if not isinstance(op, TgpuOp) and any(isinstance(each.type, refused) for each in op.operands):
             raise Malformed(
                 f"has a tile as an operand of '{name}'; loops carry accumulators, and statements take tiles"
             )
         if isinstance(op, scf.ForOp):
-            _check_statements(op.body, in_loop=True)
+            _check_statements(op.body.operations, in_loop=True)
+        elif isinstance(op, WarpgroupsOp):
+            _check_statements(op.inner, in_loop=True)
 
 
 def _check_outputs(kernel: GpuKernel) -> None:
@@ -254,6 +303,7 @@ def _check_outputs(kernel: GpuKernel) -> None:
     ops = kernel.ops
     read = {op.operands[0] for op in ops if isinstance(op, region.ReadOp)}
     written = {op.operands[1] for op in ops if isinstance(op, region.YieldOp)}
+    written |= {op.buffer for op in ops if isinstance(op, StGlobalVecOp | TmaStoreOp)}
     buffers = [argument for argument in kernel.arguments if isinstance(argument.type, region.MemRefType)]
     if written & read:
         raise Malformed("reads a buffer that it writes; what lies between statements of one kernel are values")

@@ -83,7 +83,7 @@ def _check_cluster(cluster: tuple[int, int, int], grid: ir.Attribute | None, tar
     shown = "x".join(map(str, cluster))
     if math.prod(cluster) > target.ctas_per_cluster:
         raise Malformed(f"has clusters of {shown} CTAs; {target.name} takes {target.ctas_per_cluster} at most")
-    ctas = decode(grid) if grid is not None else cluster
+    ctas: Sequence[Dim] = decode(grid) if grid is not None else cluster
     if any(isinstance(count, int) and count % size for count, size in zip(ctas, cluster, strict=True)):
         given = "x".join(map(str, ctas))
         raise Malformed(f"has a grid of {given} CTAs, which clusters of {shown} do not divide; round it up")

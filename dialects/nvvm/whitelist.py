@@ -128,7 +128,7 @@ ALLOWED_OPS: Mapping[str, Allowed] = {
     **_same(Allowed(("i32",)), "nvvm.read.ptx.sreg.", *(f"{r}.{d}" for r in ("tid", "ntid") for d in "xyz")),
     **_same(Allowed(("i32",)), "nvvm.read.ptx.sreg.", *(f"{r}.{d}" for r in ("ctaid", "nctaid") for d in "xyz")),
     "nvvm.shfl.sync": Allowed(("i32", "f32"), {"kind": None}),
-    "nvvm.barrier": Allowed((), {"operandSegmentSizes": ("array<i32: 0, 0, 0>",)}),
+    "nvvm.barrier": Allowed(("i32",), {"operandSegmentSizes": ("array<i32: 0, 0, 0>", "array<i32: 1, 1, 0>")}),
 }
 
 #: What a kernel's function may say.

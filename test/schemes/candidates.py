@@ -1,8 +1,18 @@
 """Candidates for tests: facts as a fusion may propose them, no IR."""
 
-from tinyc.analysis.candidate import Candidate, Epilogue, LocalEdge, MatrixProduct, ProductOperand
+from tinyc.analysis.candidate import (
+    AxisRun,
+    Candidate,
+    Epilogue,
+    LocalEdge,
+    MatrixProduct,
+    ProductOperand,
+    Side,
+    StridedAccess,
+)
 from tinyc.diagnostics import Where
 from tinyc.expr import extents
+from tinyc.expr.extents import Dim
 from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
 
@@ -17,13 +27,36 @@ def gemm(
     epilogue: Epilogue | None = None,
     name: str = "matmul",
     local_edges: tuple[LocalEdge, ...] = (LocalEdge("sum_k", "cast", "reg"),),
+    layout: str = "nn",
+    output: str = "",
 ) -> Candidate:
-    """A matrix product of two tensors, or a batch of them, summed in f32 (f64 in its own type)."""
+    """A matrix product of two tensors, or a batch of them, summed in f32 (f64 in its own type, i8 in i32).
+
+    `layout` has a "t" for an operand that lies transposed; the elements of the output are `output`, else the operands'.
+    """
     m, n, k, batch = (extents.parse_extent(str(extent)) for extent in (m, n, k, batch))
-    lhs, rhs = (ProductOperand(ElementType(element), each) for each in names)
-    accumulator = ElementType.F64 if element == "f64" else ElementType.F32
-    product = MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue or Epilogue())
+    held = ElementType(element)
+    accumulator = {"f64": ElementType.F64, "i8": ElementType.I32}.get(element, ElementType.F32)
+    factor = accumulator if held.is_integer else held  # integers are widened before they are multiplied
+    exact = (factor,) if factor is held else (factor, held)
+    sides = ((0, (m, k), layout[0]), (1, (k, n), layout[1]))
+    accesses = [dense(buffer, held, *shape, batch, order) for buffer, shape, order in sides]
+    c = dense(2, ElementType(output or element), m, n, batch, "n")
+    lhs, rhs = (ProductOperand(factor, each, exact, access) for each, access in zip(names, accesses, strict=True))
+    product = MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue or Epilogue(), (c,))
     return Candidate(name, Where(), ((batch, m, n),), product, pattern="matmul", local_edges=local_edges)
+
+
+def dense(buffer: int, element: ElementType, rows: Dim, columns: Dim, batch: Dim, order: str) -> StridedAccess:
+    """Where a dense matrix is, or a batch of them; transposed where `order` is "t"."""
+
+    def side(extent: Dim, stride: Dim) -> Side:
+        return () if extent == 1 else (AxisRun(extent, stride),)
+
+    strides = (1, rows) if order == "t" else (columns, 1)
+    return StridedAccess(
+        buffer, element, 0, side(rows, strides[0]), side(columns, strides[1]), side(batch, rows * columns)
+    )
 
 
 def gemm_bias_relu() -> Candidate:

@@ -8,6 +8,7 @@ from schemes.candidates import elementwise, gemm
 from schemes.judging import SM80, SM90, refusal, refusals
 from tinyc.diagnostics import TinycError, either
 from tinyc.plan.fields import Plan
+from tinyc.schemes import completion
 from tinyc.schemes.completion import completed_plan, default_plan, fits, require_fit
 from tinyc.schemes.naive.plan import NAME
 from tinyc.schemes.names import SCHEME_NAMES
@@ -48,14 +49,27 @@ def test_a_plan_without_a_scheme_fits_where_its_fields_are_used():
 def test_a_plan_with_a_scheme_fits_what_is_of_its_kind():
     for candidate, expected in ((gemm(), True), (gemm(batch=65536), True), (elementwise(), False)):
         assert fits(Plan(scheme=NAME), candidate, SM80) is expected
-    assert not fits(Plan(scheme="mma"), gemm(), SM80)
+    for candidate, expected in ((gemm(), True), (gemm(element="f32"), False), (elementwise(), False)):
+        assert fits(Plan(scheme="mma"), candidate, SM80) is expected
+    assert not fits(Plan(scheme="scan"), gemm(), SM80)
+
+
+@pytest.mark.parametrize("field", [{"warp_tile": "64x64"}, {"cluster": (2, 1)}, {"registers": (40, 232)}])
+def test_a_plan_without_a_scheme_is_for_the_first_that_takes_its_fields(field):
+    assert default_plan(gemm(), SM90).plan.scheme == NAME
+    assert completed_plan(Plan(tile=(128, 64, 64)), gemm(), SM90).scheme == NAME
+    assert completed_plan(Plan(tile=(128, 64, 64), **field), gemm(), SM90).scheme == "mma"
 
 
 def test_the_default_says_why_it_is_the_default():
     assert default_plan(gemm(), SM80).reason == "it is a contraction"
     assert default_plan(elementwise(), SM80).reason == f"{elementwise().no_product}; {elementwise().loops}"
     too_many = "its tiles are more CTAs than sm_80 launches at once"
-    assert default_plan(gemm(batch=65536), SM80).reason == f"{too_many}; {gemm().loops}"
+    no_grid = (
+        "the plan of @matmul: 'bind' has batch at block.z, 65536 CTAs; sm_80 launches at most 65535 along z; "
+        "choose another scheme"
+    )
+    assert default_plan(gemm(batch=65536), SM80).reason == f"{too_many}; {no_grid}; {gemm().loops}"
 
 
 def test_a_plan_that_fits_nothing_says_why_of_every_region():
@@ -72,8 +86,8 @@ def test_a_plan_that_fits_nothing_says_why_of_every_region():
 
 
 def test_a_plan_that_no_scheme_takes_is_refused_for_the_most_particular_region():
-    with pytest.raises(TinycError, match="the plan of @matmul: 'raster' is not used by scheme 'naive_2x2_per_thread'"):
-        require_fit(Plan(raster={"along": "m", "group": 2}), [elementwise(), gemm()], SM80)
+    with pytest.raises(TinycError, match="the plan of @matmul: 'loop' is not used by scheme 'naive_2x2_per_thread'"):
+        require_fit(Plan(loop={"use_shared_memory": True}), [elementwise(), gemm()], SM80)
 
 
 def test_more_elements_than_an_extent_can_say_are_no_kernel():
@@ -95,17 +109,17 @@ def test_all_refusals_of_a_plan_are_reported_together():
 
 
 def test_a_refusal_names_the_region_and_the_field():
-    ((_, message),) = refusals(Plan(split_k=2))
+    ((_, message),) = refusals(Plan(scheme=NAME, split_k=2))
     assert message.startswith("the plan of @matmul: 'split_k' is not used by scheme 'naive_2x2_per_thread'")
 
 
-@pytest.mark.parametrize("scheme", sorted(set(SCHEME_NAMES) - set(SCHEME_OF)))
-def test_a_scheme_that_is_not_there_yet(scheme):
+@pytest.mark.parametrize("scheme", SCHEME_NAMES)
+def test_a_scheme_that_is_not_there_yet(monkeypatch, scheme):
+    there = {name: each for name, each in SCHEME_OF.items() if name != scheme}
+    monkeypatch.setattr(completion, "SCHEME_OF", there)
     name, message = refusal(Plan(scheme=scheme))
     assert name == "UnsupportedPlan"
-    assert message == (
-        f"'scheme' is '{scheme}', which this version has no kernel builder for; choose {either(SCHEME_OF)}"
-    )
+    assert message == f"'scheme' is '{scheme}', which this version has no kernel builder for; choose {either(there)}"
 
 
 def test_a_contraction_scheme_on_another_region():
@@ -168,7 +182,7 @@ def test_another_architecture():
     )
 
 
-@pytest.mark.parametrize("scheme", SCHEME_OF)
+@pytest.mark.parametrize("scheme", [name for name, scheme in SCHEME_OF.items() if "tf32" not in scheme.precisions])
 def test_tensor_cores_that_the_scheme_does_not_use(scheme):
     name, message = refusals(Plan(scheme=scheme, precision="tf32"))[0]
     assert name == "UnsupportedPlan"

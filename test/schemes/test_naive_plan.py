@@ -116,7 +116,7 @@ def test_every_field_is_used_or_is_refused():
 
 @pytest.mark.parametrize("field", UNUSED)
 def test_a_field_that_the_scheme_does_not_use(field):
-    name, message = refusal(Plan(**{field: UNUSED[field]}))
+    name, message = refusal(Plan(scheme=NAME, **{field: UNUSED[field]}))
     assert name == "UnsupportedPlan"
     assert message.startswith(f"'{field}' is not used by scheme 'naive_2x2_per_thread', which takes scheme")
 

@@ -6,11 +6,12 @@ In: a `runtime.Program`, what each kernel is called, and what is known of the in
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.cuda.main.sizes import c_notation
 from tinyc.dialects.cuda.printer.names import distinct_identifiers
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.runtime.program import STATUS_WORDS, Buffer, KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.program import STATUS_WORDS, Buffer, ExtentValue, KernelLaunch, Pointer, Program, Status
 from tinyc.vocabulary.element_type import ElementType
 
 _LARGEST_INTEGER = 8
@@ -241,8 +242,11 @@ class HostPrinter:
             elif isinstance(parameter, Status):
                 slot = STATUS_WORDS * parameter.slot
                 found.append(f"{status} + {slot}" if slot else status)
-            else:
+            elif isinstance(parameter, ExtentValue):
                 found.append(self._extent(parameter.value))
+            else:
+                message = f"CUDA text does not launch @{kernel.symbol} yet, which takes tensor maps; print its PTX"
+                raise TinycError("NoGpuKernel", message, kernel.where)
         return ", ".join(found)
 
     def _check_indices(self) -> None:

@@ -5,9 +5,12 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     lowering                 the pass `gpu-expand`: a kernel, its loops, and each statement by its class
     expansion                what is known on the way: what each value of the old kernel has become
     threads                  the thread: its place in the CTA and in the grid, and how threads share work
+    workers                  the threads that run a statement: a CTA's or a warpgroup's, by warps
     flat_elements            elements of values where a buffer is one row of elements
     thread_elements          the same for one thread of many
     circular_buffer, place   a tile in shared memory, and where a tile stands in a tensor
+    swizzled_buffer, chunks  tiles and mbarriers in dynamic shared memory, and how threads share what accesses take
+    packing                  elements as they are stored beside each other
     accumulator              the part of an accumulator tile that a thread owns
     planes                   where elements stand in shared memory without bank conflicts
     vector_elements          elements of which a thread takes several neighbours in one access
@@ -18,7 +21,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
                              what the threads of a step exchange
     partial, online          what a thread has of a reduction, and of a maximum and what is summed up below it
     square                   elements in shared memory that are written along one side and read along the other
-    alloc_smem, zero, load_tile, fma, epilogue, share, map, map_runs, transpose
-    reduce_rows, scan_rows, topk, scatter_add
+    alloc_smem, zero, load_tile, fma, warpgroups, cp_async, tma, groups, mbarrier, mma_sync, wgmma
+    epilogue, epilogue_slab, st_global_vec, share, map, map_runs, transpose, reduce_rows, scan_rows, topk, scatter_add
                              each statement, `expand(expansion, op)`; what they mean stands in `statements/`
 """

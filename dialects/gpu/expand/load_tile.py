@@ -1,18 +1,27 @@
 """`tgpu.load_tile` for one thread: its share of the elements of a tile."""
 
+import contextlib
 import functools
 
 from tinyc.codegen import scalars
+from tinyc.codegen.words import as_i32
+from tinyc.dialects.gpu.expand.chunks import Chunk, inside, shared_chunks, stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.packing import packed_words
 from tinyc.dialects.gpu.expand.place import TilePlace
 from tinyc.dialects.gpu.expand.threads import comment
+from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
 from tinyc.dialects.gpu.statements import LoadTileOp
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.attributes import tensor_type
 
 
 def expand(expansion: Expansion, op: LoadTileOp) -> None:
     """Emit the loop by which the threads of the CTA share the elements of the tile."""
+    if op.tiles in expansion.swizzled:
+        _expand_chunks(expansion, op)
+        return
     elements, threads, buffer = expansion.elements, expansion.threads, expansion.buffers[op.tiles]
     value, tile, stage = op.loaded, buffer.tile, expansion.values[op.stage]
     start = [expansion.values[each] for each in (op.batch, op.row, op.column)]
@@ -36,3 +45,29 @@ def expand(expansion: Expansion, op: LoadTileOp) -> None:
         else:
             element = stored()
         buffer.store(elements, stage, number, element)
+
+
+def _expand_chunks(expansion: Expansion, op: LoadTileOp) -> None:
+    """Emit a thread's share of the chunks of a tile that tensor cores read: computed in registers, stored at once."""
+    elements, buffer = expansion.elements, expansion.swizzled[op.tiles]
+    layout, stage = buffer.layout, stage_of(expansion, op.stage)
+    tensor, element = tensor_type(op.loaded.type), buffer.staged.tile.element
+    place = TilePlace.of(op, tensor, [expansion.values[each] for each in (op.batch, op.row, op.column)])
+    width = min(CHUNK_BYTES // layout.element_bytes, layout.line_elements)
+    for chunk in shared_chunks(expansion, layout, width):
+        mine = contextlib.nullcontext() if chunk.mine is None else elements.where(chunk.mine)
+        with mine:
+            stored = [_element(expansion, place, op, chunk, lane) for lane in range(width)]
+            target = as_i32(buffer.address(stage, chunk.row, chunk.column))
+            emit_ptx(f"st.shared.{8 * width * layout.element_bytes}", target, *packed_words(element, stored))
+
+
+def _element(expansion: Expansion, place: TilePlace, op: LoadTileOp, chunk: Chunk, lane: int) -> ir.Value:
+    """Emit an element of a chunk in its register type, or 0 where it is outside: computed at a place that is inside."""
+    elements, is_row = expansion.elements, expansion.swizzled[op.tiles].staged.order == "row"
+    at = Chunk(chunk.row + (0 if is_row else lane), chunk.column + (lane if is_row else 0), None)
+    found = inside(expansion, place, at)
+    value = elements.at(op.loaded, place.index(elements, found.row, found.column))
+    if found.whole is None:
+        return value
+    return arith.select(found.whole, value, scalars.number(0, value.type))

@@ -1,5 +1,6 @@
 """The pass `gpu-expand`: every kernel, its loops, and each statement by the file of its name."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -78,12 +79,12 @@ def _expand(kernel: GpuKernel) -> None:
                 written.attributes[name] = attribute
         block = written.body.blocks.append(*types, arg_locs=[argument.location for argument in kernel.arguments])
         with ir.InsertionPoint(block), here():
-            _expand_block(Expansion(kernel, written, list(block.arguments)), kernel.block)
+            _expand_all(Expansion(kernel, written, list(block.arguments), _expand_all), kernel.block.operations)
 
 
-def _expand_block(expansion: Expansion, block: ir.Block) -> None:
-    """Write what the ops of a block of the old kernel become."""
-    for op in block.operations:
+def _expand_all(expansion: Expansion, ops: Iterable[ir.OpView]) -> None:
+    """Write what ops of the old kernel become."""
+    for op in ops:
         with unnamed(op.location):
             if isinstance(op, STATEMENT_OPS):
                 _EXPANSIONS[type(op)](expansion, op)
@@ -106,7 +107,7 @@ def _expand_loop(expansion: Expansion, op: scf.ForOp) -> None:
     expansion.values[op.induction_variable] = nest.induction_variable
     expansion.rename(list(op.inner_iter_args), starts, nest.inner_iter_args)
     with expansion.elements.block(nest.body):
-        _expand_block(expansion, op.body)
+        _expand_all(expansion, op.body.operations)
     expansion.rename(list(op.results), starts, nest.results)
 
 

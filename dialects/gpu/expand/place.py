@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
-from tinyc.dialects.gpu.statements import EpilogueOp, LoadTileOp
+from tinyc.dialects.gpu.statements import EpilogueOp, EpilogueSlabOp, LoadTileOp
 from tinyc.dialects.gpu.statements.rules import SIDES
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import decode, tensor_type
 from tinyc.vocabulary.types import TensorType
+
+#: What says where a tile stands.
+PlacedOp: TypeAlias = LoadTileOp | EpilogueOp | EpilogueSlabOp
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class TilePlace:
     column: ir.Value
 
     @classmethod
-    def of(cls, op: LoadTileOp | EpilogueOp, tensor: TensorType, start: Sequence[ir.Value]) -> "TilePlace":
+    def of(cls, op: PlacedOp, tensor: TensorType, start: Sequence[ir.Value]) -> "TilePlace":
         """The place that a statement gives; `start` is its batch, row and column now."""
         guarded = frozenset(side.value for side in op.guarded if isinstance(side, ir.StringAttr))
         return cls(tensor.shape, sides_of(op), guarded, *start)
@@ -36,7 +40,11 @@ class TilePlace:
         """Emit whether a row or column is one of the tensor's; None where it is known to be."""
         if side not in self.guarded:
             return None
-        return elements.within(position, extents.product(self.shape[axis] for axis in self.axes[side]))
+        return elements.within(position, self.extent(side))
+
+    def extent(self, side: str) -> Dim:
+        """How many elements there are along a side."""
+        return extents.product(self.shape[axis] for axis in self.axes[side])
 
     def index(self, elements: ThreadElements, row: ir.Value, column: ir.Value) -> IndexValues:
         """Emit the tensor's index of the element in a row and a column."""
@@ -55,6 +63,6 @@ def store_results(elements: FlatElements, op: EpilogueOp, index: IndexValues) ->
         elements.store_outputs([each], at)
 
 
-def sides_of(op: LoadTileOp | EpilogueOp) -> dict[str, tuple[int, ...]]:
+def sides_of(op: PlacedOp) -> dict[str, tuple[int, ...]]:
     """The axes of each side of a statement's tile."""
     return {side: decode(op.attributes[side]) for side in SIDES}

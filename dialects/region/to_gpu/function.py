@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.codegen.elements import Elements
-from tinyc.dialects.gpu.dialect import GLOBAL
+from tinyc.dialects.gpu.dialect import GLOBAL, TensorMapType
+from tinyc.dialects.gpu.launch_attributes import TENSOR_MAP, tensor_map_attribute
+from tinyc.dialects.launch import TensorMapArgument
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.ops import SIZES
 from tinyc.expr.extents import Dim
@@ -26,8 +28,9 @@ from tinyc.vocabulary.attributes import extents_attribute
 class Origin:
     """The origin of the functions made of one region: the region with its complete plan, and names for what is new.
 
-    `name` is the function's that the host launches, `init_name` that of the one before it, if its scheme writes one;
-    `buffers` are names for the region's buffers.
+    `name` is the function's that the host launches, `init_name` that of the one before it and `alternative_name` that
+    of one that is launched in its place where its guards hold, if its scheme writes them; `buffers` are names for the
+    region's buffers.
     """
 
     kernel: Kernel
@@ -36,6 +39,7 @@ class Origin:
     target: Target
     name: str
     init_name: str
+    alternative_name: str
     buffers: Sequence[str]
 
 
@@ -46,6 +50,7 @@ class Frame:
     body: ir.Block
     buffers: Mapping[ir.Value, ir.Value]
     symbols: Mapping[str, ir.Value]
+    maps: Sequence[ir.Value] = ()
 
     def index(self, dim: Dim) -> ir.Value:
         """Emit an extent as an index."""
@@ -53,22 +58,29 @@ class Frame:
 
 
 def open_function(
-    origin: Origin, name: str, grid: Sequence[Dim], threads: Sequence[int], **attributes: ir.Attribute
+    origin: Origin,
+    name: str,
+    grid: Sequence[Dim],
+    threads: Sequence[int],
+    tensor_maps: Sequence[TensorMapArgument] = (),
+    attributes: Mapping[str, ir.Attribute] | None = None,
 ) -> Frame:
     """Create a kernel's function at the insertion point, which must be in a `gpu.module`.
 
-    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; each of `attributes` becomes one of the
-    function's, `tgpu.<name>`.
+    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; `tensor_maps` are maps of its buffers,
+    which become its last arguments; each of `attributes` becomes one of the function's, `tgpu.<name>`.
     """
     kernel, buffers, symbols = origin.kernel, list(origin.kernel.buffers), origin.kernel.symbols
     memory = ir.Attribute.parse(GLOBAL)
     status = ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64), memory_space=memory)
     statuses = [status] if kernel.is_checked else []
     types = [*(buffer.type for buffer in buffers), *statuses, *(ir.IndexType.get() for _ in symbols)]
+    types += [TensorMapType.get() for _ in tensor_maps]
     arguments: list[dict[str, ir.Attribute]] = [
         *({"tgpu.name": ir.StringAttr.get(each)} for each in origin.buffers),
         *({"tgpu.status": ir.UnitAttr.get()} for _ in statuses),
         *({"tgpu.extent": ir.StringAttr.get(each)} for each in symbols),
+        *({TENSOR_MAP: tensor_map_attribute(each)} for each in tensor_maps),
     ]
     function = gpu.GPUFuncOp(
         ir.FunctionType.get(types, []),
@@ -81,15 +93,22 @@ def open_function(
     own: dict[str, ir.Attribute] = {"grid": extents_attribute(grid), "plan": plan_attribute(origin.plan)}
     if SIZES in kernel.op.attributes:
         own[SIZES] = kernel.op.attributes[SIZES]
-    for key, value in {**own, **attributes}.items():
+    for key, value in {**own, **(attributes or {})}.items():
         function.attributes[f"tgpu.{key}"] = value
     body = function.add_entry_block()
     values = list(body.arguments)
-    extents = values[len(values) - len(symbols) :]
+    first_extent = len(buffers) + len(statuses)
+    extents = values[first_extent : first_extent + len(symbols)]
     locations = [*(buffer.location for buffer in buffers), *(here() for _ in statuses), *map(here, symbols)]
+    locations += [here() for _ in tensor_maps]
     for value, location in zip(values, locations, strict=True):
         value.set_location(location)
-    return Frame(body, dict(zip(buffers, values, strict=False)), dict(zip(symbols, extents, strict=True)))
+    return Frame(
+        body,
+        dict(zip(buffers, values, strict=False)),
+        dict(zip(symbols, extents, strict=True)),
+        values[first_extent + len(symbols) :],
+    )
 
 
 def copy_body(

@@ -1,6 +1,6 @@
 """Region → GPU: each kernel becomes a `gpu.func` of statements over tiles, as its plan says."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -86,13 +86,13 @@ class RegionToGpu(Pass):
         for each in planned:
             kernel = each.kernel
             require_few_parameters(kernel, target)
-            function, init = names[kernel.name]
             buffers = buffer_names(kernel, known.get(kernel.name, ()))
-            origin = Origin(kernel, each.candidate, each.plan, target, function, init, buffers)
+            origin = Origin(kernel, each.candidate, each.plan, target, *names[kernel.name], buffers)
             with ir.InsertionPoint(body), kernel.location:
                 SCHEME_OF[str(each.plan.scheme)].build(origin)
             kernel.op.erase()
-        _rename_launches(module, {name: function for name, (function, _) in names.items()})
+        written = {op.name.value for op in body.operations if isinstance(op, gpu.GPUFuncOp)}
+        _rename_launches(module, names, written)
 
 
 def _with_alternatives(module: ir.Module, planned: Sequence[PlannedKernel]) -> list[PlannedKernel]:
@@ -125,16 +125,17 @@ def _launches(module: ir.Module) -> list[region.LaunchOp]:
     return [op for op in ops if isinstance(op, region.LaunchOp)]
 
 
-def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The names of the functions of each region: the kernel, and the one that is launched before it, if any."""
+def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    """Names for the functions of each region: the kernel, the one that is launched before it, and the alternative."""
     kept = {name for name in kernels if legal_identifier(name) == name}
-    names: dict[str, tuple[str, str]] = {}
+    names: dict[str, tuple[str, str, str]] = {}
     taken = set(kept)
     for name in kernels:
         function = name if name in kept else legal_identifier(name, taken)
         init = legal_identifier(f"{function}_init", {*taken, function})
-        taken |= {function, init}
-        names[name] = function, init
+        alternative = legal_identifier(f"{function}_aligned", {*taken, function, init})
+        taken |= {function, init, alternative}
+        names[name] = function, init, alternative
     return names
 
 
@@ -147,11 +148,14 @@ def _module(module: ir.Module, target: Target) -> ir.Block:
         return gpu.GPUModuleOp(name, targets=targets).bodyRegion.blocks.append()
 
 
-def _rename_launches(module: ir.Module, names: dict[str, str]) -> None:
-    """Make the host functions launch the kernels by the names that they have now."""
+def _rename_launches(module: ir.Module, names: Mapping[str, tuple[str, str, str]], written: Collection[str]) -> None:
+    """Make the host functions launch the kernels by the names that they have now, and alternatives that there are."""
     for op in _launches(module):
-        if op.kernel.value in names:
-            op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(names[op.kernel.value])
-        if op.alternatives:
-            renamed = [ir.FlatSymbolRefAttr.get(names[name]) for name in op.alternatives]
-            op.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get(renamed)
+        name, others = op.kernel.value, list(op.alternatives)
+        if name not in names:
+            continue
+        function, _, alternative = names[name]
+        op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(function)
+        known = [names[each][0] for each in others] + [alternative] * (alternative in written)
+        if known:
+            op.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get([ir.FlatSymbolRefAttr.get(each) for each in known])

@@ -18,6 +18,7 @@ them. In reading order:
     activation                           the function that ops behind a reduction spell
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
     result_places                        where in its results an accumulated element stands
+    strided_access                       where the operands and results of a product are in memory, if at regular places
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
     in_place                             which operand of a kernel its result may take the place of
     candidate, kernel_candidate          what a scheme is asked about

@@ -5,7 +5,7 @@ and judged where no MLIR is installed.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tinyc.diagnostics import Where
 from tinyc.expr.extents import Dim
@@ -30,14 +30,59 @@ class Epilogue:
 
 
 @dataclass(frozen=True)
+class AxisRun:
+    """Axes that are like one in memory: how many elements, and how many elements of the buffer each is from the next.
+
+    A broadcast has the stride 0.
+    """
+
+    extent: Dim
+    stride: Dim
+
+
+#: The axes of one side of a tile, taken together row-major, as few runs as they are; none where the extent is 1.
+Side = tuple[AxisRun, ...]
+
+
+@dataclass(frozen=True)
+class StridedAccess:
+    """Where the elements of a matrix are, or those of a batch of them: in one buffer, at regular distances.
+
+    `buffer` counts among the kernel's buffers, and `element` is what it holds; `offset` is that of the first element.
+    Offset and strides are in elements.
+    """
+
+    buffer: int
+    element: ElementType
+    offset: Dim
+    rows: Side
+    columns: Side
+    batch: Side
+
+    @property
+    def contiguous(self) -> Literal["rows", "columns"] | None:
+        """The side whose elements are neighbours in memory; one of extent 1 only where the other one's are not."""
+        if self.columns and self.columns[-1].stride == 1:
+            return "columns"
+        if self.rows and self.rows[-1].stride == 1:
+            return "rows"
+        return "columns" if not self.columns else "rows" if not self.rows else None
+
+
+@dataclass(frozen=True)
 class ProductOperand:
     """One side of a matrix product: the element type in which it is multiplied, and what the host calls the tensors.
 
     There are several names where the operand is computed from several inputs, and where launches share the kernel.
+    `exact` are the element types that hold each of its elements: `element`, and those that the kernel widens to it,
+    the narrowest last. `access` is where the elements are before that, or why they are not the elements of a buffer:
+    it completes "since …".
     """
 
     element: ElementType
     names: tuple[str, ...]
+    exact: tuple[ElementType, ...] = ()
+    access: StridedAccess | str = "it is not known how it is read"
 
 
 @dataclass(frozen=True)
@@ -45,7 +90,8 @@ class MatrixProduct:
     """A contraction as ``[batch, m, k] × [batch, k, n]``.
 
     The extents are those of the axes of each role taken together; what neither operand is read along counts as batch.
-    `accumulator` is the element type in which the reduction runs.
+    `accumulator` is the element type in which the reduction runs. `results` says for each output of the kernel where
+    what becomes of accumulator (row, column) is written, or why this is not regular.
     """
 
     m: Dim
@@ -56,6 +102,7 @@ class MatrixProduct:
     rhs: ProductOperand
     accumulator: ElementType
     epilogue: Epilogue
+    results: tuple[StridedAccess | str, ...] = ()
 
     @property
     def extents(self) -> dict[str, Dim]:

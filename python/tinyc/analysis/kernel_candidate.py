@@ -5,13 +5,14 @@ In: a kernel, which stays as it is. Out: a `Candidate`, or a `Contraction`.
 
 from collections.abc import Iterator
 
-from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, ScatteredUpdates
+from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, ScatteredUpdates, StridedAccess
 from tinyc.analysis.epilogue import epilogue_of
 from tinyc.analysis.host_names import HostNames
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
 from tinyc.analysis.result_places import result_places
+from tinyc.analysis.strided_access import exact_elements, operand_access, result_accesses
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
@@ -77,19 +78,24 @@ def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, .
         )
     except ExtentError as error:
         return f"the product of its extents is not a representable extent: {error}"
-    lhs, rhs = (_operand(kernel, operand, names) for operand in found.multiply.operands)
+    left, right = found.multiply.operands
+    lhs = _operand(kernel, left, names, operand_access(kernel, found, found.lhs, (roles.m, roles.k)))
+    rhs = _operand(kernel, right, names, operand_access(kernel, found, found.rhs, (roles.k, roles.n)))
     results = [each.value for each in kernel.yields]
     accumulator = tensor_type(found.reduce.results[0].type).element.accumulator
-    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue_of(found, results))
+    epilogue = epilogue_of(found, results)
+    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue, result_accesses(kernel, found))
 
 
-def _operand(kernel: Kernel, value: ir.Value, names: tuple[tuple[str, ...], ...]) -> ProductOperand:
+def _operand(
+    kernel: Kernel, value: ir.Value, names: tuple[tuple[str, ...], ...], access: StridedAccess | str
+) -> ProductOperand:
     buffers: list[ir.Value] = list(kernel.buffers)
     found: dict[str, None] = {}
     for buffer in _buffers_below(value):
         position = buffers.index(buffer)
         found.update(dict.fromkeys(names[position] if position < len(names) else ()))
-    return ProductOperand(tensor_type(value.type).element, tuple(found))
+    return ProductOperand(tensor_type(value.type).element, tuple(found), exact_elements(value), access)
 
 
 def _buffers_below(value: ir.Value) -> Iterator[ir.Value]:

@@ -6,7 +6,14 @@ from enum import IntEnum
 from tinyc.mlir import ir
 
 class BarrierOp(ir.OpView):
-    def __init__(self, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...) -> None: ...
+    def __init__(
+        self,
+        *,
+        barrierId: ir.Value | None = ...,
+        numberOfThreads: ir.Value | None = ...,
+        loc: ir.Location | None = ...,
+        ip: ir.InsertionPoint | None = ...,
+    ) -> None: ...
 
 class ShflKind(IntEnum):
     bfly = ...

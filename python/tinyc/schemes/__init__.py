@@ -10,7 +10,8 @@ In reading order:
     scheme                what a scheme is: the interface
     neighbours, rows      what several of them share: runs of neighbours, rows of fused loops
     shared_operands       what all rows of a CTA read, in shared memory
-    naive, row_reduce, scan, elementwise, generic
+    contraction           fields of plans that schemes for contractions judge alike
+    mma, naive, row_reduce, scan, elementwise, generic
                           the schemes: what each accepts, its rules for plans, its builder
     cpu                   what is built on a CPU: loops, of four kinds
     registry              those that there are, the most particular first

@@ -17,9 +17,11 @@ from tinyc.schemes.scheme import FIELDS_OF_ALL, Acceptance, PlanRefusals, Refusa
 from tinyc.target.target import Target
 
 
-def answer_of(scheme: Scheme, candidate: Candidate, target: Target) -> Acceptance | Refusal:
-    """A scheme's answer to a candidate."""
+def answer_of(scheme: Scheme, candidate: Candidate, target: Target, precision: str = "ieee") -> Acceptance | Refusal:
+    """A scheme's answer to a candidate, for a plan that asks for `precision`."""
     try:
+        if precision in scheme.precisions:
+            return scheme.accepts_in(precision, candidate, target)
         return scheme.accepts(candidate, target)
     except ExtentError as error:
         reason = f"its element count is not a representable extent: {error}; bind some of the symbols"
@@ -82,11 +84,11 @@ def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
         local_edges=_local_edges(plan, candidate, refusals),
         **{ATTRIBUTES[field]: None for field in unused},
     )
-    answer = answer_of(scheme, candidate, target)
+    answer = answer_of(scheme, candidate, target, plan.precision or "ieee")
     if isinstance(answer, Refusal) and answer.error == "NoGpuKernel":
         raise _unbuildable(candidate, answer)
     if isinstance(answer, Refusal) and answer.error == "PlanMismatch":
-        others = either(each.name for each in _schemes_for(candidate, target))
+        others = either(each.name for each in _schemes_for(candidate, target) if each is not scheme)
         message = f"is '{name}', which does not accept @{candidate.name}: {answer.reason}; choose {others}"
         refusals.add("PlanMismatch", "scheme", message)
     else:
@@ -101,9 +103,9 @@ def fits(plan: Plan, candidate: Candidate, target: Target) -> bool:
 
     The plan may still ask for more than the target has.
     """
-    suited = _schemes_for(candidate, target)
+    suited = _schemes_for(candidate, target, plan)
     if plan.scheme is None:
-        return any(_takes(scheme, plan.values()) for scheme in suited)
+        return any(_takes_all(scheme, plan) for scheme in suited)
     return plan.scheme in [scheme.name for scheme in suited]
 
 
@@ -114,12 +116,12 @@ def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Target) -> 
         TinycError: `PlanMismatch` with every candidate's reason; or what is wrong with the plan for any of them.
     """
     for scheme in SCHEMES:
-        if plan.scheme in (None, scheme.name) and _takes(scheme, plan.values()):
+        if plan.scheme in (None, scheme.name) and _takes_all(scheme, plan):
             reasons = first_few(f"@{each.name} ({answer_of(scheme, each, target).reason})" for each in candidates)
             message = f"the plan is for scheme '{scheme.name}', which accepts no region of the module: {reasons}"
             raise TinycError("PlanMismatch", f"{message}; leave the plan out")
     # No scheme has its name and its fields: this is said of the most particular candidate.
-    completed_plan(plan, min(candidates, key=lambda each: SCHEMES.index(_schemes_for(each, target)[0])), target)
+    completed_plan(plan, min(candidates, key=lambda each: SCHEMES.index(_schemes_for(each, target, plan)[0])), target)
 
 
 def fields_by_scheme() -> str:
@@ -135,16 +137,28 @@ def first_few(texts: Iterable[str]) -> str:
     return ", ".join(entries[:8]) + more
 
 
-def _schemes_for(candidate: Candidate, target: Target) -> list[Scheme]:
-    """The schemes for such a candidate, whether or not the target has room for their default plans."""
-    answers = [(scheme, answer_of(scheme, candidate, target)) for scheme in SCHEMES]
+def _schemes_for(candidate: Candidate, target: Target, plan: Plan | None = None) -> list[Scheme]:
+    """The schemes for such a candidate, whether or not the target has room for their default plans.
+
+    A scheme may accept it only in the precision that `plan` asks for.
+    """
+    precision = (plan and plan.precision) or "ieee"
+    answers = [(scheme, answer_of(scheme, candidate, target, precision)) for scheme in SCHEMES]
     return [scheme for scheme, answer in answers if isinstance(answer, Acceptance) or answer.error != "PlanMismatch"]
 
 
 def _scheme_without_name(plan: Plan, candidate: Candidate, target: Target) -> Scheme:
     """The scheme of a plan that names none: the first for the candidate that takes all of its fields, if any does."""
-    suited = _schemes_for(candidate, target)
-    return next((scheme for scheme in suited if _takes(scheme, plan.values())), suited[0])
+    suited = _schemes_for(candidate, target, plan)
+    return next((scheme for scheme in suited if _takes_all(scheme, plan)), suited[0])
+
+
+def _takes_all(scheme: Scheme, plan: Plan) -> bool:
+    """Whether a scheme has every field of a plan, and those that all have with these values."""
+    algorithms = all(
+        scheme.why_not_algorithm(pattern, algorithm) is None for pattern, algorithm in (plan.algo_choice or {}).items()
+    )
+    return _takes(scheme, plan.values()) and (plan.precision or "ieee") in scheme.precisions and algorithms
 
 
 def _takes(scheme: Scheme, fields: Iterable[str]) -> bool:
@@ -165,23 +179,27 @@ def _arch(plan: Plan, target: Target, refusals: PlanRefusals) -> str:
 
 def _precision(plan: Plan, scheme: Scheme, refusals: PlanRefusals) -> str:
     precision = plan.precision or "ieee"
-    if precision != "ieee":
+    if precision not in scheme.precisions:
         message = f"is '{precision}', and scheme '{scheme.name}' does not use tensor cores; write \"ieee\""
         refusals.add("UnsupportedPlan", "precision", message)
     return precision
 
 
 def _algorithms(plan: Plan, candidate: Candidate, scheme: Scheme, refusals: PlanRefusals) -> dict[str, str] | None:
-    """The algorithm of the candidate's contraction, if it has one: that of the scheme."""
-    known = {} if candidate.pattern is None else {candidate.pattern: scheme.algorithm}
+    """The algorithm of the candidate's contraction, if it has one: as given, else the scheme's, if it has only one."""
+    own = candidate.pattern
     for pattern, algorithm in (plan.algo_choice or {}).items():
-        if pattern not in known:
-            own = f"its contraction is a {candidate.pattern}" if known else "it has no contraction"
-            refusals.add("PlanMismatch", "algo_choice", f"is for a pattern '{pattern}', and {own}; leave it out")
-        elif algorithm != known[pattern]:
-            message = f"is '{algorithm}', and scheme '{scheme.name}' builds a {pattern} as {known[pattern]}; write that"
-            refusals.add("UnsupportedPlan", "algo_choice", message)
-    return known or None
+        if pattern != own:
+            there_is = "it has no contraction" if own is None else f"its contraction is a {own}"
+            refusals.add("PlanMismatch", "algo_choice", f"is for a pattern '{pattern}', and {there_is}; leave it out")
+        elif (reason := scheme.why_not_algorithm(pattern, algorithm)) is not None:
+            refusals.add("UnsupportedPlan", "algo_choice", f"is '{algorithm}', and {reason}")
+    if own is None:
+        return None
+    given = (plan.algo_choice or {}).get(own)
+    if given is None and scheme.chooses_algorithm:
+        return None
+    return {own: given if given and scheme.why_not_algorithm(own, given) is None else scheme.algorithm}
 
 
 def _local_edges(plan: Plan, candidate: Candidate, refusals: PlanRefusals) -> tuple[dict[str, Any], ...] | None:

@@ -7,6 +7,7 @@ here are refused by name.
 from tinyc.schemes.cpu import CpuContraction, CpuGeneric, CpuRows, CpuScan
 from tinyc.schemes.elementwise import ElementByElement
 from tinyc.schemes.generic import Generic
+from tinyc.schemes.mma import MmaContraction
 from tinyc.schemes.naive import NaiveContraction
 from tinyc.schemes.row_reduce import RowReduce
 from tinyc.schemes.scan import CumulativeScan
@@ -15,6 +16,7 @@ from tinyc.target import CpuTarget
 
 SCHEMES: tuple[Scheme, ...] = (
     NaiveContraction(),  # a contraction reads an operand many times: from shared memory, not through the caches
+    MmaContraction(),  # the same on tensor cores, for whoever asks for it
     RowReduce(),  # threads share a row, which is read once
     CumulativeScan(),  # each element is read once, where `generic` would read all before it
     ElementByElement(),  # what reduces, and what is not computed element by element, is another scheme's

@@ -73,6 +73,10 @@ class PlanRefusals:
     def __bool__(self) -> bool:
         return bool(self.errors)
 
+    def anew(self) -> "PlanRefusals":
+        """None yet, for the same candidate."""
+        return PlanRefusals(self._candidate)
+
     def add(self, name: str, field: str, message: str) -> None:
         """Note an error called `name`; `message` goes on after the field's name: given, expected, what to do."""
         text = f"the plan of @{self._candidate.name}: '{field}' {message}"
@@ -102,8 +106,22 @@ class KernelKind(abc.ABC, Generic[MachineT]):
 class Scheme(KernelKind[Target]):
     """One kind of kernel on a GPU, with its plans."""
 
+    #: The values of a plan's field `precision` that it takes.
+    precisions: ClassVar[tuple[str, ...]] = ("ieee",)
+    #: Whether it completes `algo_choice`, having several algorithms for a contraction.
+    chooses_algorithm: ClassVar[bool] = False
     #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
     fields: ClassVar[tuple[str, ...]] = ()
+
+    def accepts_in(self, precision: str, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """`accepts`, for a plan that asks for `precision`, one of `precisions`."""
+        return self.accepts(candidate, target)
+
+    def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
+        """Why it does not compute a contraction of `pattern` by `algorithm`, and what to do; None where it does."""
+        if algorithm == self.algorithm:
+            return None
+        return f"scheme '{self.name}' builds a {pattern} as {self.algorithm}; write that"
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """`plan` with every decision that the scheme needs; what speaks against one that is given goes to `refusals`.

@@ -1,7 +1,7 @@
 """Ampere, compute capability 8.0, with the numbers of an A100 for the peaks."""
 
 from ptxsim.clock.devices import device_of
-from tinyc.target.target import Target
+from tinyc.target.target import MatrixRates, Target
 
 _KIB = 1024
 _A100 = device_of("a100")
@@ -53,4 +53,10 @@ SM80 = Target(
     # From the end of one kernel to the start of the next in a stream, of a graph's node about a third; the device's
     # `launch_seconds` are what a launch by itself adds to its kernel's cycles.
     launch_seconds=3e-6,
+    matrix=MatrixRates.of(
+        _A100,
+        macs_per_cycle=4 * 16 * 8 * 16 / _A100.mma_16816_interval,
+        load_latency_cycles=(_A100.l2_latency + _A100.memory_latency) / 2,
+        step_gap_cycles=_A100.barrier_latency + _A100.ldmatrix_latency + _A100.mma_latency,
+    ),
 )

@@ -1,7 +1,7 @@
 """Hopper, compute capability 9.0 with its architecture-specific instructions, and the peaks of an H100."""
 
 from ptxsim.clock.devices import device_of
-from tinyc.target.target import Target
+from tinyc.target.target import MatrixRates, Target
 
 _KIB = 1024
 _H100 = device_of("h100")
@@ -51,4 +51,10 @@ SM90 = Target(
     # From the end of one kernel to the start of the next in a stream, of a graph's node about a third; the device's
     # `launch_seconds` are what a launch by itself adds to its kernel's cycles.
     launch_seconds=3e-6,
+    matrix=MatrixRates.of(
+        _H100,
+        macs_per_cycle=4 * _H100.wgmma_macs,
+        load_latency_cycles=float(_H100.tma_latency),
+        step_gap_cycles=_H100.mbarrier_try + _H100.wgmma_tail,
+    ),
 )

@@ -7,7 +7,46 @@ read from its table (`ptxsim.clock.devices`), which says where it is from; the f
 
 from dataclasses import dataclass
 
+from ptxsim.clock.devices import Device
 from tinyc.target.machine import Rates
+
+
+@dataclass(frozen=True)
+class MatrixRates:
+    """What an SM does in a cycle for a matrix product, how long it waits, and at which clock its tensor cores run.
+
+    `macs_per_cycle` are multiply-adds of f16 by all sub-partitions of an SM, by the fastest instruction that the
+    architecture has. Bytes a cycle are of an SM's shared memory, of its port to L2, and of all L2 together.
+    """
+
+    hz: float
+    sub_partitions: int
+    macs_per_cycle: float
+    shared_bytes_per_cycle: float
+    l2_port_bytes_per_cycle: float
+    l2_bytes_per_cycle: float
+    #: From a load that L2 has half of the time to its arrival in shared memory.
+    load_latency_cycles: float
+    #: Between two tiles along k of a unit that nothing else fills: the wait for operands, and for the last products.
+    step_gap_cycles: float
+    cta_start_cycles: float
+
+    @classmethod
+    def of(
+        cls, device: Device, macs_per_cycle: float, load_latency_cycles: float, step_gap_cycles: float
+    ) -> "MatrixRates":
+        """The rates of a device of the simulator's clock; what depends on the instruction is given."""
+        return cls(
+            hz=float(device.sustained_hz),
+            sub_partitions=int(device.subpartitions),
+            macs_per_cycle=macs_per_cycle,
+            shared_bytes_per_cycle=float(device.shared_bytes_per_cycle),
+            l2_port_bytes_per_cycle=float(device.l2_port_bytes_per_cycle),
+            l2_bytes_per_cycle=device.l2_bytes_per_cycle * device.l2_read_only_factor,
+            load_latency_cycles=load_latency_cycles,
+            step_gap_cycles=step_gap_cycles,
+            cta_start_cycles=float(device.cta_replace),
+        )
 
 
 @dataclass(frozen=True)
@@ -69,6 +108,8 @@ class Target:
     #: Of a special function, such as ex2 or rsqrt, in f32 operations; and between two kernels in a stream or graph.
     special_function_flops: int
     launch_seconds: float
+    #: Of matrix products on tensor cores, by cycles.
+    matrix: MatrixRates
 
     @property
     def rates(self) -> Rates:

@@ -5,6 +5,7 @@ Reading order:
 
     function       the function, with the kernel's arguments, and in it each statement that writes outputs
     epilogue       a matrix product: the sum that an epilogue finishes, found from its accumulator
+    epilogue_slab  the same of tensor-core kernels: not written yet
     map, topk, scatter_add
                    the other statements that write outputs, `compute(elements, op)`
     map_runs, transpose, scan_rows

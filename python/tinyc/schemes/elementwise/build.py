@@ -18,7 +18,7 @@ def build_elementwise(origin: Origin) -> None:
     # A run is read before it is written; of a square, others are read after it.
     pairs = origin.kernel.in_place if squares is None else ()
     offered = {"in_place": ir.ArrayAttr.get([ir.DenseI64ArrayAttr.get(pair) for pair in pairs])} if pairs else {}
-    frame = open_function(origin, origin.name, grid, (CTA_THREADS, 1, 1), **offered)
+    frame = open_function(origin, origin.name, grid, (CTA_THREADS, 1, 1), attributes=offered)
     with ir.InsertionPoint(frame.body), here():
         i64 = ir.IntegerType.get_signless(64)
         width = ir.IntegerAttr.get(i64, taken)

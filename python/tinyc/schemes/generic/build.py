@@ -55,4 +55,4 @@ def _copy_data(origin: Origin) -> None:
 
 def _open(origin: Origin, name: str, shapes: Shapes, attributes: dict[str, ir.Attribute]) -> Frame:
     grid = generic_grid(tuple(shapes), origin.target)
-    return open_function(origin, name, grid, (THREADS_PER_CTA, 1, 1), **attributes)
+    return open_function(origin, name, grid, (THREADS_PER_CTA, 1, 1), attributes=attributes)

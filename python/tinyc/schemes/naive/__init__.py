@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.plan.fields import Plan
+from tinyc.schemes.contraction import ContractionCase
 from tinyc.schemes.naive import plan as rules
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Scheme
 from tinyc.target.target import Target
@@ -39,7 +40,7 @@ class NaiveContraction(Scheme):
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The tile and stages that registers and shared memory have room for, and the fields that follow."""
         assert candidate.product is not None  # it is not refused as of another kind
-        return rules.complete_naive(plan, rules.Case(candidate.product, target, refusals))
+        return rules.complete_naive(plan, ContractionCase(rules.NAME, candidate.product, target, refusals))
 
     def summary(self, plan: Plan) -> str:
         """The scheme with its tile and its stages."""

@@ -5,15 +5,21 @@ those that are given goes to the refusals.
 """
 
 import dataclasses
-from dataclasses import dataclass
-from typing import Any
 
 from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
-from tinyc.schemes.scheme import PlanRefusals, Resources
-from tinyc.target.target import Target
+from tinyc.schemes.contraction import (
+    STAGED_AT,
+    ContractionCase,
+    CtaTile,
+    check_split,
+    guarded_axes,
+    own_epilogue,
+    staged_operands,
+)
+from tinyc.schemes.scheme import Resources
 
 NAME = "naive_2x2_per_thread"
 NAIVE_FIELDS = ("tile", "stages", "pipeline", "order", "split", "bind", "cache", "predicate_tail", "epilogue", "async")
@@ -24,36 +30,12 @@ MICRO = 2
 #: Both sides of a tile are multiples of what a CTA covers with one square for each thread.
 GRAIN = THREADS[0] * MICRO
 
-_Tile = tuple[int, int, int]
 
-
-@dataclass(frozen=True)
-class Case:
-    """A contraction that a plan is completed for."""
-
-    product: MatrixProduct
-    target: Target
-    refusals: PlanRefusals
-
-    @property
-    def axes(self) -> list[str]:
-        """The axes that the product has."""
-        return ["m", "n", "k", *(["batch"] if self.product.batch != 1 else [])]
-
-    def has_axis(self, field: str, axis: str) -> bool:
-        """Whether the product has the axis that `axis`, such as `m.o`, is a part of; refuse the plan if not."""
-        if axis.partition(".")[0] in self.axes:
-            return True
-        message = f"has the axis '{axis}', and the region's axes are {', '.join(self.axes)}; name one of them"
-        self.refusals.add("PlanMismatch", field, message)
-        return False
-
-
-def complete_naive(plan: Plan, case: Case) -> Plan:
+def complete_naive(plan: Plan, case: ContractionCase) -> Plan:
     """`plan` with every decision made."""
     tile, stages = _tile_and_stages(plan, case)
     bound = _bind(plan, tile, case)
-    _check_split(plan, tile, case)
+    check_split(plan, dict(zip("mnk", tile, strict=True)), case)
     _check_order(plan, bound, case)
     _check_pipeline(plan, case)
     return dataclasses.replace(
@@ -61,9 +43,9 @@ def complete_naive(plan: Plan, case: Case) -> Plan:
         tile=tile,
         stages=stages,
         bind=bound,
-        cache=_cache(plan, stages, case),
-        predicate_tail=_predicate_tail(plan, tile, case),
-        epilogue=_epilogue(plan, case),
+        cache=staged_operands(plan, stages, case),
+        predicate_tail=guarded_axes(plan, tile, case),
+        epilogue=own_epilogue(plan, case),
         asynchronous=_asynchronous(plan, case),
     )
 
@@ -99,7 +81,7 @@ _STAGES = 2
 _OTHER_REGISTERS = 32
 
 
-def _tile_and_stages(plan: Plan, case: Case) -> tuple[_Tile, int]:
+def _tile_and_stages(plan: Plan, case: ContractionCase) -> tuple[CtaTile, int]:
     """As given, else the default that shared memory has room for."""
     tile = plan.tile or _default_tile(plan, case)
     stages = plan.stages or (_STAGES if _fits(tile, _STAGES, case) else 1)
@@ -109,7 +91,7 @@ def _tile_and_stages(plan: Plan, case: Case) -> tuple[_Tile, int]:
     return tile, stages
 
 
-def _default_tile(plan: Plan, case: Case) -> _Tile:
+def _default_tile(plan: Plan, case: ContractionCase) -> CtaTile:
     """The tile that `split` says; what it leaves open is as usual, with shorter steps of k for wide elements."""
     split = plan.split or {}
     bm, bn, bk = (split.get(axis, size) for axis, size in zip("mnk", _TILE, strict=True))
@@ -118,7 +100,7 @@ def _default_tile(plan: Plan, case: Case) -> _Tile:
     return bm, bn, bk
 
 
-def _check_sides(tile: _Tile, case: Case) -> None:
+def _check_sides(tile: CtaTile, case: ContractionCase) -> None:
     bm, bn, _ = tile
     if bm % GRAIN or bn % GRAIN:
         below = (bm // GRAIN * GRAIN, bn // GRAIN * GRAIN)
@@ -131,7 +113,7 @@ def _check_sides(tile: _Tile, case: Case) -> None:
         case.refusals.add("UnsupportedPlan", "tile", message)
 
 
-def _check_registers(tile: _Tile, case: Case) -> None:
+def _check_registers(tile: CtaTile, case: ContractionCase) -> None:
     """Check that the accumulators of a thread, with a column and a row of factors and what goes with each column, fit.
 
     An estimate: of the tiles that pass, wide or high, none made ptxas spill when tried; of those beyond, some do.
@@ -148,7 +130,7 @@ def _check_registers(tile: _Tile, case: Case) -> None:
         case.refusals.add("ResourceExceeded", "tile", message)
 
 
-def _check_shared(tile: _Tile, stages: int, case: Case) -> None:
+def _check_shared(tile: CtaTile, stages: int, case: ContractionCase) -> None:
     if _fits(tile, stages, case):
         return
     (bm, bn, bk), product, target = tile, case.product, case.target
@@ -160,11 +142,11 @@ def _check_shared(tile: _Tile, stages: int, case: Case) -> None:
     case.refusals.add("ResourceExceeded", "tile", message)
 
 
-def _fits(tile: _Tile, stages: int, case: Case) -> bool:
+def _fits(tile: CtaTile, stages: int, case: ContractionCase) -> bool:
     return _shared_bytes(tile, stages, case.product) <= case.target.shared_bytes_per_cta_static
 
 
-def _shared_bytes(tile: _Tile, stages: int, product: MatrixProduct) -> int:
+def _shared_bytes(tile: CtaTile, stages: int, product: MatrixProduct) -> int:
     bm, bn, bk = tile
     return stages * bk * (bm * product.lhs.element.size_bytes + bn * product.rhs.element.size_bytes)
 
@@ -174,26 +156,13 @@ def _words(product: MatrixProduct) -> int:
     return max(1, product.accumulator.bits // 32)
 
 
-def _check_split(plan: Plan, tile: _Tile, case: Case) -> None:
-    sizes = dict(zip("mnk", tile, strict=True))
-    for axis, size in (plan.split or {}).items():
-        if not case.has_axis("split", axis):
-            continue
-        if axis not in sizes:
-            message = f"has the axis {axis}, and scheme '{NAME}' splits m, n and k only; leave it out"
-            case.refusals.add("UnsupportedPlan", "split", message)
-        elif sizes[axis] != size:
-            message = f"has {size} along {axis}, and 'tile' has {sizes[axis]}; they must agree: leave it out"
-            case.refusals.add("PlanMismatch", "split", message)
-
-
 # --- the grid: which CTA index runs along which axis, and how far it may ----------------------------------------------
 
 _USUAL = {"m.o": "block.y", "n.o": "block.x", "batch": "block.z"}
 _SWAPPED = {"m.o": "block.x", "n.o": "block.y", "batch": "block.z"}
 
 
-def _bind(plan: Plan, tile: _Tile, case: Case) -> dict[str, str]:
+def _bind(plan: Plan, tile: CtaTile, case: ContractionCase) -> dict[str, str]:
     """The CTA index of each axis: as given, else m along y, or along x where y is too short for it."""
     given = plan.bind or {}
     _check_bind(given, case)
@@ -211,7 +180,7 @@ def _bind(plan: Plan, tile: _Tile, case: Case) -> dict[str, str]:
     return dict(bound)
 
 
-def _check_bind(given: dict[str, str], case: Case) -> None:
+def _check_bind(given: dict[str, str], case: ContractionCase) -> None:
     for axis, index in given.items():
         if case.has_axis("bind", axis) and index not in (_USUAL.get(axis), _SWAPPED.get(axis)):
             message = (
@@ -224,7 +193,7 @@ def _check_bind(given: dict[str, str], case: Case) -> None:
         case.refusals.add("PlanMismatch", "bind", message)
 
 
-def _check_counts(bound: dict[str, str], counts: dict[str, Dim], case: Case) -> None:
+def _check_counts(bound: dict[str, str], counts: dict[str, Dim], case: ContractionCase) -> None:
     target = case.target
     limits = {
         "block.x": (target.ctas_per_grid_x, "choose a larger tile"),
@@ -250,11 +219,9 @@ def _exceeds(count: Dim, limit: int) -> bool:
 
 #: The loops that the scheme makes in a CTA, outermost first; around them is the grid, batches outermost.
 _LOOPS = ("k.o", "k.i", "m.i", "n.i")
-#: The axis whose loop reads what is staged.
-_STAGED_AT = "k.i"
 
 
-def _check_order(plan: Plan, bound: dict[str, str], case: Case) -> None:
+def _check_order(plan: Plan, bound: dict[str, str], case: ContractionCase) -> None:
     """Check that the order is that of the scheme's loops; CTAs along block.x are next to each other."""
     order = [axis for axis in plan.order or () if case.has_axis("order", axis)]
     loops = ["batch", *sorted(("m.o", "n.o"), key=lambda axis: bound.get(axis, ""), reverse=True), *_LOOPS]
@@ -269,80 +236,16 @@ def _check_order(plan: Plan, bound: dict[str, str], case: Case) -> None:
         case.refusals.add("UnsupportedPlan", "order", message)
 
 
-def _check_pipeline(plan: Plan, case: Case) -> None:
-    if plan.pipeline is not None and plan.pipeline != _STAGED_AT and case.has_axis("pipeline", plan.pipeline):
-        message = f"is '{plan.pipeline}', and scheme '{NAME}' fills its stages for {_STAGED_AT}; write {_STAGED_AT}"
+def _check_pipeline(plan: Plan, case: ContractionCase) -> None:
+    if plan.pipeline is not None and plan.pipeline != STAGED_AT and case.has_axis("pipeline", plan.pipeline):
+        message = f"is '{plan.pipeline}', and scheme '{NAME}' fills its stages for {STAGED_AT}; write {STAGED_AT}"
         case.refusals.add("UnsupportedPlan", "pipeline", message)
 
 
-def _predicate_tail(plan: Plan, tile: _Tile, case: Case) -> tuple[str, ...]:
-    """The guarded axes: those that are listed, or those that must be."""
-    sizes = dict(zip("mnk", tile, strict=True))
-    extent = case.product.extents
-    needed = [axis for axis, size in sizes.items() if extents.divide(extent[axis], size) is None]
-    if plan.predicate_tail is None:
-        return tuple(needed)
-    given = [axis.partition(".")[0] for axis in plan.predicate_tail if case.has_axis("predicate_tail", axis)]
-    if "batch" in given:
-        case.refusals.add("UnsupportedPlan", "predicate_tail", "has batch, which has no tiles; list m, n and k only")
-    for axis in needed:
-        if axis not in given:
-            message = (
-                f"lacks {axis}, whose extent {extent[axis]} is not known to be a multiple of its tile {sizes[axis]}; "
-                f"list {axis}, or choose a tile that divides it"
-            )
-            case.refusals.add("PlanMismatch", "predicate_tail", message)
-    return tuple(axis for axis in sizes if axis in given)
+# --- what the scheme has decided already ------------------------------------------------------------------------------
 
 
-# --- the staged operands: both, in shared memory, once for each step along k ------------------------------------------
-
-
-def _cache(plan: Plan, stages: int, case: Case) -> tuple[dict[str, Any], ...]:
-    """The staged operands: as given, else both operands, called as the host does where that is one name."""
-    sides = {"A": case.product.lhs.names, "B": case.product.rhs.names}  # a plan may call them A and B too
-    names = {side: names[0] if len(names) == 1 else side for side, names in sides.items()}
-    if plan.cache is None:
-        return tuple({"tensor": name, "where": "smem", "at": _STAGED_AT} for name in dict.fromkeys(names.values()))
-    staged: set[str] = set()
-    for entry in plan.cache:
-        found = [side for side, known in sides.items() if entry["tensor"] in (*known, side)]
-        staged.update(found)
-        if not found:
-            operands = ", ".join(dict.fromkeys(name for side, known in sides.items() for name in (*known, side)))
-            message = f"has '{entry['tensor']}', which is not an operand of the contraction; name one of {operands}"
-            case.refusals.add("PlanMismatch", "cache", message)
-        _check_cached(entry, stages, case)
-    for side in sides:
-        if side not in staged:
-            message = f"lacks the operand {names[side]}, and scheme '{NAME}' stages both; list it"
-            case.refusals.add("UnsupportedPlan", "cache", message)
-    return plan.cache
-
-
-def _check_cached(entry: dict[str, Any], stages: int, case: Case) -> None:
-    if entry["at"] != _STAGED_AT:
-        message = f"has '{entry['tensor']}' at {entry['at']}, and scheme '{NAME}' stages at {_STAGED_AT}; write that"
-        case.refusals.add("UnsupportedPlan", "cache", message)
-    if entry.get("pingpong", stages > 1) != (stages > 1):
-        message = f"has pingpong {str(entry['pingpong']).lower()} for '{entry['tensor']}', and 'stages' is {stages}"
-        remedy = "a circular buffer is ping-pong from two stages on: leave it out"
-        case.refusals.add("PlanMismatch", "cache", f"{message}; {remedy}")
-
-
-# --- what the region and the scheme have decided already --------------------------------------------------------------
-
-
-def _epilogue(plan: Plan, case: Case) -> tuple[str, ...]:
-    own = case.product.epilogue.ops
-    if plan.epilogue not in (None, own):
-        written, computed = (" ".join(ops) or "empty" for ops in (plan.epilogue or (), own))
-        message = f"is {written}, and the region's epilogue is {computed}; a plan cannot change that: leave it out"
-        case.refusals.add("PlanMismatch", "epilogue", message)
-    return own
-
-
-def _asynchronous(plan: Plan, case: Case) -> dict[str, bool]:
+def _asynchronous(plan: Plan, case: ContractionCase) -> dict[str, bool]:
     if plan.asynchronous is not None and plan.asynchronous["enable"]:
         message = f"is enabled, and scheme '{NAME}' copies by plain loads and stores; write {{\"enable\": false}}"
         case.refusals.add("UnsupportedPlan", "async", message)

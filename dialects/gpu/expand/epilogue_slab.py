@@ -1,0 +1,134 @@
+"""`tgpu.epilogue_slab` for one thread: its accumulators finished in pairs, and put into shared memory.
+
+Where a tile reaches beyond the tensor, the pairs there are computed at its last row or column: what is read then
+exists, and what comes out is not written by the statements behind. So nothing branches.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tinyc.codegen import scalars
+from tinyc.codegen.words import AnyWord, as_i32, as_index
+from tinyc.dialects.gpu.dialect import accumulator_layout, accumulator_tile
+from tinyc.dialects.gpu.expand.chunks import stage_of
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.packing import packed_words
+from tinyc.dialects.gpu.expand.place import TilePlace
+from tinyc.dialects.gpu.fragment_layout import FragmentLayout
+from tinyc.dialects.gpu.statements import EpilogueSlabOp
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
+from tinyc.expr import axes, extents
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, ir
+from tinyc.vocabulary.attributes import tensor_type
+
+
+def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
+    """Emit, for each piece of the slab, the pairs and their stores; a warp's column of pieces at a time."""
+    layout = accumulator_layout(op.accumulator.type)
+    assert layout is not None  # the statement's rule
+    first, width = op.slab
+    pieces = list(layout.pieces())
+    chosen = [column for column in layout.piece_columns if first <= column < first + width]
+    pairs = Pairs.of(expansion, op, layout)
+    for column, row in itertools.product(chosen, layout.piece_rows):
+        number = pieces.index((row, column))
+        values = pairs.finish(row, column, expansion.accumulators[op.accumulator][4 * number : 4 * number + 4])
+        _store(expansion, op, layout, (row, column - first), values)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs of accumulators of a thread, neighbours along a row, and where they are in the accumulated tensor."""
+
+    expansion: Expansion
+    op: EpilogueSlabOp
+    place: TilePlace
+    row: AnyWord
+    column: AnyWord
+
+    @classmethod
+    def of(cls, expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout) -> "Pairs":
+        """Those of a statement."""
+        workers = expansion.workers
+        row, column = workers.start(layout)
+        start = [expansion.values[each] for each in (op.batch, op.row, op.column)]
+        place = TilePlace.of(op, tensor_type(op.accumulated.type), start)
+        return cls(expansion, op, place, row + workers.lane // 4, column + workers.lane % 4 * 2)
+
+    def finish(self, row: int, column: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit what becomes of a piece's four accumulators: the pair of a row, then that 8 below."""
+        elements, op = self.expansion.elements, self.op
+        counter, is_even = self._pair(column)
+        finished: list[ir.Value] = []
+        for half in range(2):
+            at = self._row(row + 8 * half)
+            with elements.run(counter, 2):
+                for lane in elements.lanes():
+                    place = self._column(counter, column, lane, is_even)
+                    value = scalars.cast(
+                        sums[2 * half + lane],
+                        accumulator_tile(op.accumulator.type).element,
+                        tensor_type(op.accumulated.type).element,
+                    )
+                    index = self.place.index(elements, at, place)
+                    elements.reduced[op.accumulated] = lambda _, value=value: value
+                    finished.append(self._result(index))
+        return finished
+
+    def _result(self, index: tuple[ir.Value, ...]) -> ir.Value:
+        elements, op = self.expansion.elements, self.op
+        shape, places, (output,) = tensor_type(op.accumulated.type).shape, op.places, op.yields
+        assert not isinstance(places, str)  # the statement's rule
+        place = places[output.value]
+        moved = place != axes.identity(shape)
+        return elements.at(
+            output.value, tuple(elements.position(row, index, shape) for row in place) if moved else index
+        )
+
+    def _row(self, row: int) -> ir.Value:
+        """The row in the tensor, or its last one."""
+        return self._kept(arith.addi(self.place.row, as_index(self.row + row)), "rows", self.place.extent("rows"))
+
+    def _pair(self, column: int) -> tuple[ir.Value, bool]:
+        """The number of the pair of columns, or of the last one, and whether the tensor is whole pairs."""
+        elements, extent = self.expansion.elements, self.place.extent("columns")
+        half = extents.divide(extent, 2)
+        first = arith.addi(self.place.column, as_index(self.column + column))
+        pair = arith.divui(first, elements.index(2))
+        if half is None:
+            elements.counters.counter(pair)
+            return pair, False
+        return self._kept(pair, "columns", half), True
+
+    def _column(self, pair: ir.Value, column: int, lane: int, is_even: bool) -> ir.Value:
+        elements = self.expansion.elements
+        if is_even:
+            return elements.counters.value(elements.counters.expression(pair) * 2 + lane)
+        position = arith.addi(self.place.column, as_index(self.column + (column + lane)))
+        return self._kept(position, "columns", self.place.extent("columns"))
+
+    def _kept(self, position: ir.Value, side: str, extent: Dim) -> ir.Value:
+        """A position that the tensor has: the last one where it is beyond."""
+        elements = self.expansion.elements
+        if side in self.place.guarded:
+            position = arith.minui(position, elements.extent(extent - 1))
+        elements.counters.counter(position, extent)
+        return position
+
+
+def _store(
+    expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout, piece: tuple[int, int], values: Sequence[ir.Value]
+) -> None:
+    """Emit the stores of a piece's two pairs."""
+    buffer, workers, stage = expansion.swizzled[op.tiles], expansion.workers, stage_of(expansion, op.stage)
+    element = buffer.staged.tile.element
+    row, column = workers.start(layout)
+    if layout.columns > layout.unit_columns:  # the slabs of units lie beside each other
+        column = column // layout.unit_columns * op.slab[1]
+    row, column = row + piece[0], column + piece[1]
+    for half in range(2):
+        words = packed_words(element, values[2 * half : 2 * half + 2])
+        at = buffer.address(stage, row + workers.lane // 4 + 8 * half, column + workers.lane % 4 * 2)
+        emit_ptx(f"st.shared.{16 * element.size_bytes}", as_i32(at), *words)

@@ -1,0 +1,37 @@
+"""`tgpu.commit_group`, `tgpu.wait_group` for one thread: an instruction each."""
+
+from tinyc.codegen.words import equals
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.statements import CommitGroupOp, WaitGroupOp
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
+from tinyc.mlir import arith, ir
+
+_COMMIT = {"cp_async": "cp.async.commit_group", "bulk": "bulk.commit_group", "wgmma": "wgmma.commit_group"}
+
+
+def expand_commit_group(expansion: Expansion, op: CommitGroupOp) -> None:
+    """Emit the end of the group; that of copies to global memory is of the thread that starts them."""
+    kind = op.kind.value
+    if kind == "bulk":
+        emit_ptx(f"{_COMMIT[kind]}.if", is_first(expansion))
+    else:
+        emit_ptx(_COMMIT[kind])
+
+
+def expand_wait_group(expansion: Expansion, op: WaitGroupOp) -> None:
+    """Emit the wait; accumulators go through it, so that nothing reads them before."""
+    kind, pending = op.kind.value, op.pending.value
+    if kind == "cp_async":
+        emit_ptx(f"cp.async.wait_group.{pending}")
+    elif kind == "bulk":
+        name = "bulk.wait_group.0" if pending < 0 else f"bulk.wait_group.read.{pending}"
+        emit_ptx(f"{name}.if", is_first(expansion))
+    else:
+        sums = [each for value in op.operands for each in expansion.accumulators[value]]
+        ready = emit_ptx(f"wgmma.wait_group.{pending}.{len(sums)}x{sums[0].type}", *sums)
+        expansion.rename(list(op.results), list(op.operands), ready)
+
+
+def is_first(expansion: Expansion) -> ir.Value:
+    """Emit 1 for the first of the threads that run a statement, 0 for the others."""
+    return arith.extui(ir.IntegerType.get_signless(32), equals(expansion.workers.thread, 0))

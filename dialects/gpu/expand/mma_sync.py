@@ -1,0 +1,83 @@
+"""`tgpu.ldmatrix`, `tgpu.mma_sync` for one thread: its registers of each fragment, and the products piece by piece."""
+
+from tinyc.codegen.words import AnyWord, Word, as_i32
+from tinyc.dialects.gpu.dialect import GpuTile, accumulator_layout, fragment_tile
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
+from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_ROWS
+from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
+from tinyc.dialects.gpu.statements import LdmatrixOp, MmaSyncOp
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
+from tinyc.mlir import ir
+from tinyc.vocabulary.element_type import ElementType
+
+#: Lines of a matrix that ldmatrix loads, a chunk each.
+_LINES = 8
+
+
+def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
+    """Emit the loads: of A four matrices at a time (16 rows), of B four (16 columns), or the last two."""
+    side, tile = op.side, fragment_tile(op.fragment.type, op.side)
+    buffer, workers = expansion.swizzled[op.tiles], expansion.workers
+    _below, beside = op.warps
+    stage = Word.of(expansion.values[op.stage])
+    if side == "a":
+        start: AnyWord = workers.warp // beside * tile.rows if beside > 1 else workers.warp * tile.rows
+    else:
+        start = workers.warp % beside * tile.columns
+    along = tile.rows if side == "a" else tile.columns
+    registers: list[ir.Value] = []
+    for offset in range(0, along, 2 * _LINES):
+        matrices = 4 if along - offset >= 2 * _LINES else 2
+        registers += _load(buffer, side, stage, start + offset, op.k.value, workers.lane, matrices)
+    expansion.accumulators[op.fragment] = registers
+
+
+def _load(
+    buffer: SwizzledBuffer, side: str, stage: Word, start: AnyWord, k: int, lane: Word, matrices: int
+) -> list[ir.Value]:
+    """Load the matrices of 16 elements along m or n from `start` on, and two chunks along k.
+
+    Matrices follow each other along m first in A, along k first in B: as the instruction's registers do.
+    """
+    chunk = CHUNK_BYTES // buffer.layout.element_bytes
+    line, matrix = lane % _LINES, lane // _LINES
+    first, second = matrix % 2, matrix // 2
+    half, k_half = (first, second) if side == "a" else (second, first)
+    is_k_major = (buffer.staged.order == "row") == (side == "a")
+    if is_k_major:  # a line is one index along m or n, and a chunk along k
+        at, depth = start + half * _LINES + line, k + k_half * chunk
+    else:  # a line is one index along k, and a chunk along m or n
+        at, depth = start + half * _LINES, k + k_half * _LINES + line
+    row, column = (at, depth) if side == "a" else (depth, at)
+    address = buffer.address(stage, row, column)
+    return emit_ptx(f"ldmatrix.x{matrices}{'' if is_k_major else '.trans'}", as_i32(address))
+
+
+def expand_mma_sync(expansion: Expansion, op: MmaSyncOp) -> None:
+    """Emit a product for each piece of the warp's accumulators."""
+    layout = accumulator_layout(op.accumulator.type)
+    assert layout is not None  # the statement's rule
+    lhs, rhs = fragment_tile(op.lhs.type, "a"), fragment_tile(op.rhs.type, "b")
+    a, b, sums = (expansion.accumulators[each] for each in (op.lhs, op.rhs, op.accumulator))
+    name = instruction_name(lhs, lhs.columns)
+    output: list[ir.Value] = []
+    for number, (row, column) in enumerate(layout.pieces()):
+        left, right = row // PIECE_ROWS * 4, column // PIECE_COLUMNS * 2
+        taken = (*sums[4 * number : 4 * number + 4], *a[left : left + 4], *b[right : right + 2])
+        output += emit_ptx(f"mma.sync.m16n8{name}", *taken)
+    assert rhs.element == lhs.element  # the statement's rule
+    expansion.accumulators[op.output] = output
+
+
+def instruction_name(tile: GpuTile, k: int) -> str:
+    """What the name of a product's instruction says of its operands: k, the sums' type, the factors'."""
+    return f"k{k}.{_FACTORS[tile.element]}"
+
+
+_FACTORS = {
+    ElementType.F16: "f32.f16",
+    ElementType.BF16: "f32.bf16",
+    ElementType.F32: "f32.tf32",
+    ElementType.I8: "s32.s8",
+}

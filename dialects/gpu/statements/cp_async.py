@@ -1,0 +1,59 @@
+"""`tgpu.cp_async`: fill a stage of shared memory by copies that go on while the threads do something else."""
+
+from typing import Any
+
+from tinyc.dialects.gpu.dialect import TgpuOp, staged_tile
+from tinyc.dialects.gpu.statements.rules import require_guarded, require_indices
+from tinyc.dialects.gpu.strided_matrix import StridedMatrix
+from tinyc.dialects.region import ops as region
+from tinyc.mlir import ext, ir
+from tinyc.mlir.verifying import Malformed
+
+#: What one copy moves.
+COPY_BYTES = (4, 8, 16)
+
+
+class CpAsyncOp(TgpuOp, name="cp_async"):
+    """Copy the tile of one stage from a matrix in a buffer (`strided_matrix`), `bytes` at a time.
+
+    Element (r, c) of the tile is the matrix' at `row + r`, `column + c` and `batch`; `guarded` names the sides where
+    the tile may reach beyond the matrix, and has zeros then. As many neighbours of the tile as make up `bytes` are
+    neighbours in the buffer. The copies are there after a `tgpu.wait_group` for
+    the group that a `tgpu.commit_group` closes, for the thread that has started them, and after a barrier for all.
+    """
+
+    tiles: ext.Operand[Any]
+    stage: ext.Operand[Any]
+    buffer: ext.Operand[Any]
+    batch: ext.Operand[Any]
+    row: ext.Operand[Any]
+    column: ext.Operand[Any]
+    offset: ir.ArrayAttr
+    rows: ir.ArrayAttr
+    columns: ir.ArrayAttr
+    batches: ir.ArrayAttr
+    guarded: ir.ArrayAttr
+    bytes: ir.IntegerAttr
+
+    def check(self) -> None:
+        """Tile and buffer have one element type, and the tile's lines are made of whole copies."""
+        require_matrix(self)
+        layout, size = staged_tile(self.tiles.type).layout, self.bytes.value
+        if size not in COPY_BYTES or layout.line_bytes % size or size % layout.element_bytes:
+            raise Malformed(
+                f"copies {size} bytes at a time to lines of {layout.line_bytes}; a copy has 4, 8 or 16, and a line "
+                "some of them"
+            )
+
+
+def require_matrix(op: TgpuOp) -> StridedMatrix:
+    """Check a statement that moves the tile of a stage from or to a matrix in a buffer; return the matrix."""
+    require_indices(op, "stage", "batch", "row", "column")
+    require_guarded(op)
+    tiles, buffer = (op.operands[number].type for number in (0, 2))
+    tile, tensor = staged_tile(tiles).tile, region.held_tensor(buffer)
+    if tile.element != tensor.element:
+        raise Malformed(
+            f"moves {tensor.element} between a buffer and tiles of {tile.element}; give both one element type"
+        )
+    return StridedMatrix.of(op)

@@ -1,0 +1,78 @@
+"""`tgpu.epilogue_slab`: finish some columns of an accumulator tile, into a tile in shared memory."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tinyc.analysis.result_places import result_places
+from tinyc.dialects.gpu.dialect import OutputOp, accumulator_tile, ready_layout, staged_tile
+from tinyc.dialects.gpu.statements.rules import (
+    require_body,
+    require_guarded,
+    require_indices,
+    require_sides,
+    require_unordered,
+    require_yields,
+)
+from tinyc.expr.axes import Index
+from tinyc.mlir import ext, ir
+from tinyc.mlir.verifying import Malformed
+from tinyc.vocabulary.attributes import tensor_type
+
+
+class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
+    """Finish the accumulators of `slab` (first column, columns, for each unit of the layout) into the tile of a stage.
+
+    The body is that of a `tgpu.epilogue` with one output. But its elements go to the tile in shared memory, at the rows
+    and columns of the accumulators, those of the slab beside each other; a statement behind it writes them to the
+    buffer.
+    """
+
+    accumulator: ext.Operand[Any]
+    batch: ext.Operand[Any]
+    row: ext.Operand[Any]
+    column: ext.Operand[Any]
+    tiles: ext.Operand[Any]
+    stage: ext.Operand[Any]
+    rows: Any
+    columns: Any
+    batches: Any
+    guarded: ir.ArrayAttr
+    slab: Any
+    body: ext.Region
+
+    @property
+    def accumulated(self) -> ir.BlockArgument:
+        """The accumulated tensor, which its body goes on from."""
+        return self.body_block.arguments[0]
+
+    @property
+    def places(self) -> Mapping[ir.Value, Index] | str:
+        """For each value that it yields, where an element of the accumulated tensor is in it; or why it is nowhere."""
+        return result_places(self, self.accumulated)
+
+    def check(self) -> None:
+        """The tiles have the slab's elements in the types of the outputs."""
+        layout, tile = ready_layout(self.accumulator.type), accumulator_tile(self.accumulator.type)
+        require_indices(self, "batch", "row", "column", "stage")
+        ops = require_body(self, arguments=1)
+        first, width = list(self.slab)
+        if layout is None or first % 8 or width % 8 or first + width > layout.unit_columns:
+            raise Malformed(f"finishes columns {first} to {first + width} of {self.accumulator.type}")
+        value = tensor_type(self.accumulated.type)
+        if tile.element != value.element.accumulator:
+            raise Malformed(
+                f"makes {value.element} of an accumulator in {tile.element}; accumulate in {value.element.accumulator}"
+            )
+        yields = require_yields(ops)
+        require_unordered(ops)
+        if len(require_sides(self, value.rank)) != value.rank:
+            raise Malformed(f"has not all {value.rank} axes of the accumulated tensor in rows, columns and batches")
+        require_guarded(self)
+        if len(yields) != 1:
+            raise Malformed(f"has {len(yields)} outputs; give each a statement and a tile of its own")
+        if isinstance(self.places, str):
+            raise Malformed(f"has no one place in its result for an element of {value}: {self.places}")
+        wanted, staged = tensor_type(yields[0].value.type).element, staged_tile(self.tiles.type).tile
+        shape = layout.rows, width * (layout.columns // layout.unit_columns)
+        if staged.element != wanted or staged.shape != shape:
+            raise Malformed(f"writes {shape[0]}x{shape[1]} {wanted} to {self.tiles.type}; give the tile this type")

@@ -1,0 +1,68 @@
+"""`tgpu.ldmatrix`, `tgpu.mma_sync`: products of warps, whose operands go through registers."""
+
+from typing import Any
+
+from tinyc.dialects.gpu.dialect import FragType, TgpuOp, fragment_side, fragment_tile, ready_layout, staged_tile
+from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
+from tinyc.dialects.gpu.statements.rules import require_indices
+from tinyc.mlir import ext, ir
+from tinyc.mlir.verifying import Malformed
+
+
+class LdmatrixOp(TgpuOp, name="ldmatrix"):
+    """Load what each warp multiplies next of a stage's tile: of A its rows, of B its columns, at `k` to k + 2 chunks.
+
+    `warps` says how the warps lie in the accumulator tile: so many below each other, and beside each other.
+    """
+
+    fragment: ext.Result[Any]
+    tiles: ext.Operand[Any]
+    stage: ext.Operand[Any]
+    k: ir.IntegerAttr
+    warps: Any
+
+    @property
+    def side(self) -> str:
+        """Which operand it is."""
+        kind = self.fragment.type
+        return fragment_side(kind) if isinstance(kind, FragType) else ""
+
+    def check(self) -> None:
+        """The fragment is a part of the tile, as long along k as an instruction multiplies."""
+        require_indices(self, "stage")
+        staged = staged_tile(self.tiles.type)
+        if not isinstance(self.fragment.type, FragType):
+            raise Malformed(f"gives {self.fragment.type}; it must be a !tgpu.frag")
+        tile, side = fragment_tile(self.fragment.type, self.side), self.side
+        depth, along = (tile.columns, tile.rows) if side == "a" else (tile.rows, tile.columns)
+        whole, extent = (
+            (staged.tile.columns, staged.tile.rows) if side == "a" else (staged.tile.rows, staged.tile.columns)
+        )
+        if depth * tile.element.size_bytes != 2 * CHUNK_BYTES or self.k.value % depth or self.k.value + depth > whole:
+            raise Malformed(f"takes {depth} of {whole} elements along k, from {self.k.value} on; an MMA takes 32 bytes")
+        count = list(self.warps)[0 if side == "a" else 1]
+        if count * along != extent or along % 8:
+            raise Malformed(f"gives {count} warps {along} each of {extent}; together they have the tile")
+        is_k_major = (staged.order == "row") == (side == "a")
+        if not is_k_major and tile.element.size_bytes != 2:
+            raise Malformed(f"transposes {tile.element}, and only elements of 16 bits can be; store the tile along k")
+
+
+class MmaSyncOp(TgpuOp, name="mma_sync"):
+    """Add the product of two fragments to the accumulators of each warp."""
+
+    lhs: ext.Operand[Any]
+    rhs: ext.Operand[Any]
+    accumulator: ext.Operand[Any]
+    output: ext.Result[Any]
+
+    def check(self) -> None:
+        """The fragments are those of a warp of the accumulator tile."""
+        lhs, rhs = fragment_tile(self.lhs.type, "a"), fragment_tile(self.rhs.type, "b")
+        layout = ready_layout(self.accumulator.type)
+        if layout is None or layout.unit != "mma" or self.output.type != self.accumulator.type:
+            raise Malformed(f"adds to {self.accumulator.type}; its accumulators are #tgpu.fragments of mma")
+        if (lhs.rows, rhs.columns) != (layout.unit_rows, layout.unit_columns) or lhs.columns != rhs.rows:
+            raise Malformed(f"multiplies {lhs} by {rhs} into {layout.unit_rows}x{layout.unit_columns} for each warp")
+        if lhs.element != rhs.element:
+            raise Malformed(f"multiplies {lhs.element} by {rhs.element}; operands of a product have one element type")

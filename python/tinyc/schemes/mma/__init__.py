@@ -1,0 +1,119 @@
+"""Scheme `mma`: a contraction on tensor cores, by the one template that a plan fills.
+
+A CTA computes a tile of the output. Tiles of the operands come to shared memory through a circular buffer, whose loads
+run ahead of the multiplication: by TMA, cp.async or through registers. Warps multiply by `mma.sync` on sm_80,
+warpgroups by `wgmma` on sm_90a; what the region does after the sum is done on the accumulators.
+
+In reading order:
+
+    matrix_unit   what tensor cores multiply
+    case          a product, and what the models ask of it
+    tiling        a complete plan's numbers
+    loads         what brings each operand to shared memory
+    resources     shared memory, registers, CTAs of an SM
+    given         what a plan says already
+    space         the tilings that there are
+    cost          the time of one
+    choice        the fastest of them
+    plan          numbers and fields
+    maps          tensor maps of operands and outputs
+    frame         what kernels of both kinds have
+    simple        kernels whose threads all load and multiply
+    specialised   kernels whose warpgroups do one of both
+    build         which of them becomes the function
+
+**Source:** 000 §1.7, §1.8, §5, §6.
+"""
+
+import functools
+from typing import TYPE_CHECKING
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.diagnostics import either
+from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
+from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid
+from tinyc.schemes.mma.resources import mma_resources
+from tinyc.schemes.mma.tiling import tiling_of
+from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.target.target import Target
+
+if TYPE_CHECKING:
+    from tinyc.dialects.region.to_gpu.function import Origin
+
+
+#: Pattern of Poly-View → the algorithms that the template has.
+_ALGORITHMS = {"matmul": ("implicit_gemm", "splitk_serial", "splitk_parallel"), "conv": ("implicit_gemm",)}
+_NOT_YET = {
+    "streamk": "a tile of the template is whole along k, or in equal slices",
+    "winograd_3x3": "it comes with convolution",
+    "fft_conv": "it comes with convolution",
+    "streaming_softmax_2pass": "it comes with attention",
+    "online_softmax": "it comes with attention",
+}
+
+
+class MmaContraction(Scheme):
+    """A contraction with an m, an n and a k in element types of tensor cores, and element-wise ops behind it."""
+
+    name = MMA_NAME
+    fields = MMA_FIELDS
+    precisions = ("ieee", "tf32")
+    chooses_algorithm = True
+
+    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Contractions in types that tensor cores multiply without rounding."""
+        return self.accepts_in("ieee", candidate, target)
+
+    def accepts_in(self, precision: str, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Contractions in types that tensor cores multiply in a precision."""
+        case = mma_case(candidate, target, precision)
+        if isinstance(case, str):
+            return Refusal("PlanMismatch", case)
+        resources = _usual_resources(case.without_ends())
+        if isinstance(resources, str):
+            return Refusal("ResourceExceeded", resources)
+        return Acceptance("it is a contraction for tensor cores", resources)
+
+    def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
+        """Tiles that are whole along k or slices of it; what is missing says with what it comes."""
+        algorithms = _ALGORITHMS.get(pattern, ("implicit_gemm",))
+        if algorithm in algorithms:
+            return None
+        reason = _NOT_YET.get(algorithm, f"scheme '{self.name}' has another algorithm for a {pattern}")
+        return f"{reason}; write {either(algorithms)}"
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """The fastest plan, by the cost model, with what is given."""
+        case = mma_case(candidate, target, plan.precision or "ieee", refusals)
+        assert not isinstance(case, str)  # it is not refused as of another kind
+        return complete_mma(plan, case)
+
+    def summary(self, plan: Plan) -> str:
+        """The scheme with its tile, what a unit has of it, its stages, and its schedule."""
+        assert plan.tile is not None  # it is complete
+        tile = " × ".join(map(str, plan.tile))
+        return f"{self.name}, tile {tile} by {plan.warp_tile}, stages {plan.stages}, {plan.schedule}"
+
+    def build(self, origin: "Origin") -> None:
+        """Write the functions."""
+        from tinyc.schemes.mma.build import build_product  # MLIR: when a kernel is built
+
+        build_product(origin)
+
+
+@functools.lru_cache(maxsize=1024)
+def _usual_resources(case: MmaCase) -> Resources | str:
+    """The resources of the default plan, or why there is none; remembered, for a fusion asks it of many groups."""
+    plan = complete_mma(Plan(), case)
+    if case.refusals:
+        return case.refusals.errors[0].message
+    tiling = tiling_of(plan, case.unit.threads)
+    taken = mma_resources(tiling, case)
+    return Resources(
+        grid=mma_grid(tiling, plan, case),
+        threads_per_cta=tiling.threads,
+        shared_bytes=taken.shared_bytes,
+        accumulator_registers_per_thread=tiling.accumulators_per_thread,
+        product_tile=tiling.tile[:2],
+    )

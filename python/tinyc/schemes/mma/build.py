@@ -1,0 +1,70 @@
+"""Scheme `mma`, region → statements: the one template of kernels that multiply on tensor cores.
+
+A kernel is five slots around a loop along k over circular buffers of tiles, in this order:
+
+    load        what brings a tile of an operand to shared memory: `StatementWriter.load`, or TMA in `specialised`
+    stage       how loads and products tell each other about the stages: groups and barriers, or mbarriers
+    multiply    the product of the tiles of a stage: by warps, or by warpgroups
+    epilogue    what the region makes of the accumulators: `StatementWriter.epilogue`
+    store       how that gets to the outputs: `StatementWriter.store`, or TMA in `specialised`
+
+Branches are by architecture (products of warps or of warpgroups), by schedule and by tails alone: shapes of the
+contraction only decide what the bodies and the matrices of the statements are.
+"""
+
+import dataclasses
+
+from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
+from tinyc.dialects.gpu.kernel import GpuKernel
+from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
+from tinyc.dialects.region.to_gpu.function import Origin
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.mlir import gpu, ir
+from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.frame import Parts
+from tinyc.schemes.mma.plan import unaligned_plan
+from tinyc.schemes.mma.simple import build_of_threads
+from tinyc.schemes.mma.specialised import build_of_warpgroups
+from tinyc.vocabulary.attributes import extents_attribute
+
+
+def build_product(origin: Origin) -> None:
+    """Write the function of a kernel; where its loads need pitches that not all sizes have, one for these, too.
+
+    The other one is then what the host launches by default, and this an alternative that is guarded by what it needs.
+    """
+    parts = Parts.of(origin)
+    needs = dict.fromkeys(need for load in parts.loads for need in load.needs)
+    if not needs:
+        _write(parts)
+        return
+    aligned = dataclasses.replace(origin, name=origin.alternative_name)
+    function = _write(dataclasses.replace(parts, origin=aligned))
+    function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in needs])
+    _write(_unaligned(parts))
+
+
+def _write(parts: Parts) -> gpu.GPUFuncOp:
+    """Write one function, by whether its warpgroups are specialised."""
+    by_tma = all(load.kind == "tma" for load in parts.loads)
+    if parts.tiling.is_persistent and not by_tma:
+        parts = _unaligned(parts)
+    function = build_of_warpgroups(parts) if parts.tiling.is_persistent else build_of_threads(parts)
+    size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dynamic_bytes(GpuKernel(function)))
+    function.attributes[DYNAMIC_SHARED_BYTES] = size
+    return function
+
+
+def _unaligned(parts: Parts) -> Parts:
+    """The parts of the kernel that takes operands wherever they are."""
+    origin = parts.origin
+    case = mma_case(origin.candidate, origin.target, origin.plan.precision or "ieee")
+    assert not isinstance(case, str)  # the scheme has accepted it
+    return Parts.of(dataclasses.replace(origin, plan=unaligned_plan(origin.plan, case)), guarded=False)
+
+
+def _guard(extent: Dim, multiple: int) -> ir.ArrayAttr:
+    """That an extent is a multiple of a number."""
+    whole, given = extents_attribute((extents.floordiv(extent, multiple) * multiple, extent))
+    return ir.ArrayAttr.get([whole, ir.StringAttr.get("eq"), given])

@@ -1,0 +1,72 @@
+"""A product that a plan of scheme `mma` is completed for, with what the models of its kernels ask of it."""
+
+import functools
+from dataclasses import dataclass, replace
+
+from tinyc.analysis.candidate import Candidate, Epilogue
+from tinyc.schemes.contraction import ContractionCase
+from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
+from tinyc.schemes.scheme import PlanRefusals
+from tinyc.target.target import Target
+from tinyc.vocabulary.broadcast import Broadcast
+from tinyc.vocabulary.element_type import ElementType
+
+MMA_NAME = "mma"
+#: What m, n and k count as where they are not known, and a batch.
+USUAL_SIDE = 4096
+USUAL_BATCH = 16
+
+
+@dataclass(frozen=True)
+class MmaCase(ContractionCase):
+    """A contraction, the matrix unit that computes it, its pattern of Poly-View ("matmul" or "conv"), its outputs."""
+
+    unit: MatrixUnit
+    pattern: str | None
+    outputs: tuple[ElementType, ...]
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether there is more than one matrix."""
+        return self.product.batch != 1
+
+    def without_ends(self) -> "MmaCase":
+        """The case without what is in front of the product and behind it: that of many proposed kernels."""
+        lhs, rhs = (replace(each, names=()) for each in (self.product.lhs, self.product.rhs))
+        product = replace(self.product, lhs=lhs, rhs=rhs, epilogue=Epilogue())
+        return replace(self, product=product, refusals=self.refusals.anew())
+
+    @functools.cached_property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """m, n, k and the batch as numbers: what is not known counts as a usual size."""
+        product = self.product
+        m, n, k = (each if isinstance(each, int) else USUAL_SIDE for each in (product.m, product.n, product.k))
+        return m, n, k, product.batch if isinstance(product.batch, int) else USUAL_BATCH
+
+    @functools.cached_property
+    def full_inputs(self) -> int:
+        """How many operands of the epilogue have an element for each accumulator."""
+        return sum(each in (Broadcast.FULL, Broadcast.GATHER) for each in self.product.epilogue.inputs)
+
+    @property
+    def store_elements(self) -> int:
+        """How many elements of the widest output one global store takes, of 16 bytes."""
+        return 16 // max(each.size_bytes for each in self.outputs)
+
+
+def mma_case(
+    candidate: Candidate, target: Target, precision: str = "ieee", refusals: PlanRefusals | None = None
+) -> MmaCase | str:
+    """The case that a candidate is, or why tensor cores do not compute it."""
+    product = candidate.product
+    if product is None:
+        return candidate.no_product
+    unit = matrix_unit(product, target, precision)
+    if isinstance(unit, str):
+        return unit
+    known = [each.element for each in product.results if not isinstance(each, str)]
+    if len(known) != len(candidate.outputs):  # what a fusion proposes has no buffers yet
+        types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
+        known = [each.element for each in types] or [product.accumulator]
+    noted = PlanRefusals(candidate) if refusals is None else refusals
+    return MmaCase(MMA_NAME, product, target, noted, unit, candidate.pattern, tuple(known))

@@ -1,0 +1,182 @@
+"""The load slot of each operand: what brings its tiles to shared memory, and how they lie there.
+
+In: an operand's access, its tile, what the plan says. Out: a `Load`: a copy by TMA or cp.async where the operand lies
+in a buffer such that these can take it, else through registers, element by element. `needs` are extents that have to be
+multiples, at run time, of a number: a kernel with such loads is launched where they are, another one, made with
+`guarded` false, elsewhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tinyc.analysis.candidate import AxisRun, MatrixProduct, ProductOperand, StridedAccess
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
+
+#: PTX ISA and CUDA driver API, cuTensorMapEncodeTiled: strides are multiples of 16 bytes, maps have 5 dimensions.
+TMA_BYTES = 16
+TMA_RANK = 5
+#: PTX ISA, cp.async: what one copies.
+_COPY_BYTES = (16, 8, 4)
+#: What a swizzle spans, the widest first: the side that is contiguous is cut into slabs of as many bytes.
+_SWIZZLES = (128, 64, 32)
+
+
+@dataclass(frozen=True)
+class Load:
+    """How the tiles of an operand come to shared memory.
+
+    `bytes` is what one copy takes, `order` which side is contiguous in shared memory ("row": columns are neighbours),
+    `swizzle` its span in bytes, 0 for none. `needs` has pairs of an extent, in elements, and what it is a multiple of.
+    `reason` completes "since …" where TMA, or cp.async, would have been better.
+    """
+
+    kind: Literal["tma", "cp_async", "registers"]
+    bytes: int
+    order: Literal["row", "col"]
+    swizzle: int
+    needs: tuple[tuple[Dim, int], ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What a plan says of loads: whether they are copies that run by themselves, and which operands are swizzled."""
+
+    asynchronous: bool = True
+    swizzled: tuple[bool, bool] = (True, True)
+
+
+def loading_of(plan: Plan) -> Loading:
+    """What `async` and `layout_hints` say; both are on where they are not given."""
+    hints = plan.layout_hints or {}
+    is_on = plan.asynchronous is None or plan.asynchronous["enable"]
+    return Loading(is_on, (hints.get("A_swizzle", True), hints.get("B_swizzle", True)))
+
+
+def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True) -> tuple[Load, Load]:
+    """The loads of both operands in a kernel with a complete plan, where what they need is so.
+
+    Without `guarded`, those that need nothing.
+    """
+    return tile_loads(tiling_of(plan, unit.threads), loading_of(plan), product, unit, guarded)
+
+
+def tile_loads(
+    tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True
+) -> tuple[Load, Load]:
+    """The loads of both operands, for a tiling."""
+    (bm, bn, bk), (wm, wn) = tiling.tile, tiling.unit_tile
+    is_on, (a, b) = loading.asynchronous, loading.swizzled
+    # A slab that wgmma reads is not shared by warpgroups.
+    rows, columns = (wm, wn) if unit.is_wgmma else (bm, bn)
+    return (
+        load_of(product.lhs, (rows, bk), "row", unit, is_on, a, guarded),
+        load_of(product.rhs, (bk, columns), "col", unit, is_on, b, guarded),
+    )
+
+
+def load_of(
+    operand: ProductOperand,
+    tile: tuple[int, int],
+    k_major: Literal["row", "col"],
+    unit: MatrixUnit,
+    asynchronous: bool = True,
+    swizzled: bool = True,
+    guarded: bool = True,
+) -> Load:
+    """The load of an operand of which a unit, or a CTA, has `tile`; `k_major` is the order in which k is contiguous."""
+    access = operand.access
+    reason = _why_computed(access, unit, asynchronous)
+    if isinstance(access, str) or reason:
+        return _through_registers(tile, k_major, unit, swizzled, reason)
+    order: Literal["row", "col"] = "row" if access.contiguous == "columns" else "col"
+    if order != k_major and not unit.transposes:
+        reason = f"tensor cores take {unit.factor} with k contiguous, and its other side is"
+        return _through_registers(tile, k_major, unit, swizzled, reason)
+    span = _swizzle(tile, order, unit, swizzled)
+    why_no_tma = _why_no_tma(access, unit)
+    if not why_no_tma:
+        needs = _needs(_strides(access), TMA_BYTES, unit, guarded)
+        if needs is not None:
+            return Load("tma", TMA_BYTES, order, span, needs)
+        why_no_tma = f"its row pitch or its first element is not at a multiple of {TMA_BYTES} bytes"
+    for size in _COPY_BYTES:
+        needs = _copy_needs(access, size, unit, guarded)
+        if needs is not None:
+            return Load("cp_async", size, order, span, needs, why_no_tma if unit.is_wgmma else "")
+    reason = "its rows do not begin at multiples of 4 bytes, which cp.async takes"
+    return _through_registers(tile, order if unit.transposes else k_major, unit, swizzled, reason)
+
+
+def _why_computed(access: StridedAccess | str, unit: MatrixUnit, asynchronous: bool) -> str:
+    """Why elements have to pass through registers, whatever the strides; empty where they do not."""
+    if isinstance(access, str):
+        return access
+    if access.element != unit.factor:
+        return f"its elements are cast from {access.element}"
+    if not asynchronous:
+        return "'async' is not enabled"
+    return "" if access.contiguous else "neither of its sides is contiguous"
+
+
+def _through_registers(
+    tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUnit, swizzled: bool, reason: str
+) -> Load:
+    return Load("registers", unit.factor.size_bytes, order, _swizzle(tile, order, unit, swizzled), (), reason)
+
+
+def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUnit, swizzled: bool) -> int:
+    """The widest span that the contiguous side of a tile is a multiple of."""
+    line_bytes = tile[1 if order == "row" else 0] * unit.factor.size_bytes
+    return next((span for span in _SWIZZLES if line_bytes % span == 0), 0) if swizzled else 0
+
+
+def _why_no_tma(access: StridedAccess, unit: MatrixUnit) -> str:
+    if not unit.is_wgmma:
+        return "there is no TMA before sm_90"
+    for name, side in (("rows", access.rows), ("columns", access.columns)):
+        if len(side) > 1:
+            return f"its {name} are {len(side)} runs of axes in memory, and a box of TMA has one"
+    if 2 + len(access.batch) > TMA_RANK:
+        return f"its batch is {len(access.batch)} runs of axes in memory, and a tensor map has {TMA_RANK} dimensions"
+    return ""
+
+
+def _strides(access: StridedAccess) -> list[Dim]:
+    """The offset and the strides that have to be multiples of what is copied: all but the contiguous one."""
+    rows, columns = access.rows, access.columns
+    if access.contiguous == "columns":
+        columns = columns[:-1]
+    else:
+        rows = rows[:-1]
+    return [access.offset, *(run.stride for run in (*rows, *columns, *access.batch))]
+
+
+def _copy_needs(
+    access: StridedAccess, size: int, unit: MatrixUnit, guarded: bool
+) -> tuple[tuple[Dim, int], ...] | None:
+    """What has to be a multiple for copies of `size` bytes; None where something is not.
+
+    Copies that end beyond the last neighbour take fewer bytes; a run that another one goes on from is whole copies.
+    """
+    inner: Sequence[AxisRun] = access.columns if access.contiguous == "columns" else access.rows
+    ends = [inner[-1].extent] if len(inner) > 1 else []
+    return _needs([*_strides(access), *ends], size, unit, guarded)
+
+
+def _needs(multiples: Sequence[Dim], size: int, unit: MatrixUnit, guarded: bool) -> tuple[tuple[Dim, int], ...] | None:
+    """Which of `multiples`, in elements, are not known to be multiples of `size` bytes; None where one is none."""
+    elements = max(1, size // unit.factor.size_bytes)
+    open_ones: dict[tuple[Dim, int], None] = {}
+    for each in multiples:
+        if extents.divide(each, elements) is not None:
+            continue
+        if isinstance(each, int) or not guarded:
+            return None
+        open_ones[each, elements] = None
+    return tuple(open_ones)

@@ -1,0 +1,61 @@
+"""Tensor maps of the template's kernels: of each operand that TMA loads, and of each output that it stores.
+
+In: where a matrix is in its buffer, and the tile that is copied. Out: a map, with the coordinates of a tile in it.
+"""
+
+from dataclasses import dataclass
+
+from tinyc.analysis.candidate import AxisRun, StridedAccess
+from tinyc.dialects.gpu.shared_layout import SharedLayout
+from tinyc.dialects.launch import TensorMapArgument
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.runtime.tensor_map import MAP_ALIGNMENT_BYTES, Tiling
+
+
+@dataclass(frozen=True)
+class MatrixMap:
+    """A map, and the runs of the batch, the fastest first: each a dimension behind the first two, or broadcast."""
+
+    map: TensorMapArgument
+    batch: tuple[AxisRun, ...]
+
+
+def map_of(access: StridedAccess, layout: SharedLayout, ctas: int = 1) -> MatrixMap:
+    """The map for tiles of a layout, of which a copy takes one slab, or the part of it of one of so many CTAs.
+
+    The innermost dimension is the side whose elements are neighbours; then the other side, then the batch.
+    """
+    inner, outer = (access.columns, access.rows) if layout.order == "row" else (access.rows, access.columns)
+    size, batch = access.element.size_bytes, access.batch[::-1]
+    read = [run for run in batch if run.stride != 0]
+    behind = [_run(outer), *read]
+    tiling = Tiling(
+        dims=(_run(inner).extent, *(run.extent for run in behind)),
+        strides=tuple(_bytes(run.stride, size) for run in behind),
+        box=(layout.line_elements, layout.lines // ctas, *(1 for _ in read)),
+        swizzle=layout.swizzle,
+    )
+    return MatrixMap(TensorMapArgument(access.buffer, tiling), batch)
+
+
+def can_be_stored(access: StridedAccess) -> bool:
+    """Whether TMA may store tiles of an output, whatever its sizes are at run time."""
+    sides = (access.rows, access.columns)
+    if access.contiguous != "columns" or any(len(side) > 1 for side in sides) or access.offset != 0:
+        return False
+    strides = [run.stride for run in (*access.rows, *access.batch)]
+    return all(_is_multiple(stride, access.element.size_bytes) for stride in strides)
+
+
+def _is_multiple(stride: Dim, size: int) -> bool:
+    return extents.divide(stride * size, MAP_ALIGNMENT_BYTES) is not None
+
+
+def _run(side: tuple[AxisRun, ...]) -> AxisRun:
+    """The one run of a side; one of a single element has none, and any stride will do."""
+    return side[0] if side else AxisRun(1, MAP_ALIGNMENT_BYTES)
+
+
+def _bytes(stride: Dim, size: int) -> Dim:
+    return stride * size

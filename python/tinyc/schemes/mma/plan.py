@@ -1,0 +1,186 @@
+"""Plans of scheme `mma`: every decision that its kernels need, from those that somebody has made.
+
+In: a plan with some of the fields, a case. Out: the plan with all of them; what speaks against those that are given
+goes to the refusals. `given` judges the fields by themselves, `choice` makes the decisions that are left; here they
+become fields again.
+"""
+
+import dataclasses
+
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.plan.fields import Plan
+from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, staged_operands
+from tinyc.schemes.mma.case import MMA_NAME, MmaCase
+from tinyc.schemes.mma.choice import chosen
+from tinyc.schemes.mma.given import given_of
+from tinyc.schemes.mma.tiling import MmaTiling
+
+MMA_FIELDS = (
+    "tile",
+    "stages",
+    "pipeline",
+    "warp_tile",
+    "order",
+    "split",
+    "fuse",
+    "unroll",
+    "bind",
+    "cache",
+    "vectorize",
+    "predicate_tail",
+    "epilogue",
+    "layout_hints",
+    "split_k",
+    "schedule",
+    "cluster",
+    "raster",
+    "wait_depth",
+    "registers",
+    "async",
+)
+#: What the axis of tiles is called where m.o and n.o are one.
+_WALK = "t"
+_UNITS = {"m.i.o": "warp.y", "n.i.o": "warp.x"}
+
+
+def complete_mma(plan: Plan, case: MmaCase) -> Plan:
+    """`plan` with every decision made."""
+    given = given_of(plan, case)
+    if case.refusals:
+        return plan
+    tiling = chosen(given, case)
+    if tiling is None:
+        return plan
+    bound, fused = _bind(plan, tiling, case)
+    _check_loops(plan, tiling, bound, case)
+    return dataclasses.replace(
+        plan,
+        tile=tiling.tile,
+        stages=tiling.stages,
+        warp_tile="x".join(map(str, tiling.unit_tile)),
+        fuse=fused,
+        bind=bound,
+        cache=staged_operands(plan, tiling.stages, case),
+        vectorize=plan.vectorize or {"axis": "n.i.i", "width": case.store_elements},
+        predicate_tail=guarded_axes(plan, tiling.tile, case),
+        epilogue=own_epilogue(plan, case),
+        layout_hints={"A_swizzle": True, "B_swizzle": True, "C_stride": "row", **(plan.layout_hints or {})},
+        algo_choice=_algorithms(plan, tiling, case),
+        split_k=tiling.slices,
+        schedule=tiling.schedule,
+        cluster=tiling.cluster,
+        raster={"along": tiling.along, "group": tiling.group},
+        wait_depth=tiling.wait_depth,
+        registers=tiling.registers,
+        asynchronous=plan.asynchronous or {"enable": True},
+    )
+
+
+def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
+    """The plan of the kernel that is launched where the operands do not lie as a complete plan's loads need it.
+
+    All of its warps load, so that it is in the schedule `simple`, and has no cluster.
+    """
+    bound = {**(plan.bind or {}), **({"batch": "block.z"} if case.is_batched else {})}
+    return dataclasses.replace(plan, schedule="simple", cluster=(1, 1), registers=None, bind=bound)
+
+
+def mma_grid(tiling: MmaTiling, plan: Plan, case: MmaCase) -> tuple[Dim, Dim, Dim]:
+    """The CTAs of a complete plan along x, y and z: a tile each, or as many as the SMs have room for."""
+    m, n = tiling.tiles_of(case.product)
+    m, n = (extents.ceildiv(count, side) * side for count, side in zip((m, n), tiling.cluster, strict=True))
+    batches = case.product.batch * tiling.slices
+    if tiling.is_persistent:
+        return case.target.sms, 1, 1
+    assert plan.bind is not None
+    if "m.o" not in plan.bind:
+        return m * n, 1, batches
+    return (m, n, batches) if plan.bind["m.o"] == "block.x" else (n, m, batches)
+
+
+# --- fields from numbers ----------------------------------------------------------------------------------------------
+
+
+def _bind(
+    plan: Plan, tiling: MmaTiling, case: MmaCase
+) -> tuple[dict[str, str], tuple[tuple[str, str, str], ...] | None]:
+    """What the indices of CTAs and units run along, and the axis that m.o and n.o are fused to, if they are."""
+    inner, outer = f"{tiling.along}.o", "m.o" if tiling.along == "n" else "n.o"
+    given = plan.bind or {}
+    fused = None
+    rows_of_ctas = tiling.tiles_of(case.product)[0 if outer == "m.o" else 1]
+    fits = not isinstance(rows_of_ctas, int) or rows_of_ctas <= case.target.ctas_per_grid_y
+    plain = not tiling.is_persistent and tiling.group == 1 and fits and plan.fuse is None and _WALK not in given
+    if plain or "m.o" in given or "n.o" in given:
+        tiles = {outer: "block.y", inner: "block.x"}
+    else:
+        fused = plan.fuse or ((outer, inner, _WALK),)
+        tiles = {fused[0][2]: "block.x"}
+    batch = {"batch": "block.z"} if case.is_batched and not tiling.is_persistent else {}
+    bound = {**tiles, **batch, **_UNITS}
+    _check_counts(bound, tiling, case)
+    return bound, fused
+
+
+def _check_counts(bound: dict[str, str], tiling: MmaTiling, case: MmaCase) -> None:
+    """Check that a grid has room; an extent that is not known is checked at the launch."""
+    if tiling.is_persistent:
+        return
+    target, (m, n) = case.target, tiling.tiles_of(case.product)
+    counts: dict[str, Dim] = {"m.o": m, "n.o": n, "batch": case.product.batch * tiling.slices}
+    limits = {
+        "block.x": (target.ctas_per_grid_x, "choose a larger tile"),
+        "block.y": (target.ctas_per_grid_y, "fuse m.o and n.o, or choose a larger tile"),
+        "block.z": (target.ctas_per_grid_z, "choose another scheme"),
+    }
+    for axis, index in bound.items():
+        limit, remedy = limits.get(index, (0, ""))
+        count = counts.get(axis, m * n)
+        if limit and isinstance(count, int) and count > limit:
+            message = f"has {axis} at {index}, {count} CTAs; {target.name} launches at most {limit} along {index[-1]}"
+            case.refusals.add("ResourceExceeded", "bind", f"{message}; {remedy}")
+
+
+def _algorithms(plan: Plan, tiling: MmaTiling, case: MmaCase) -> dict[str, str] | None:
+    if case.pattern is None:
+        return plan.algo_choice
+    return {case.pattern: tiling.algorithm}
+
+
+# --- loops: what the template nests -----------------------------------------------------------------------------------
+
+
+def _check_loops(plan: Plan, tiling: MmaTiling, bound: dict[str, str], case: MmaCase) -> None:
+    (bm, bn, bk), (wm, wn), depth = tiling.tile, tiling.unit_tile, case.unit.depth
+    check_split(plan, {"m": bm, "n": bn, "k": bk, "m.i": wm, "n.i": wn, "k.i": depth}, case)
+    _check_order(plan, bound, case)
+    if plan.pipeline not in (None, "k.i", "k.o") and case.has_axis("pipeline", str(plan.pipeline)):
+        message = f"is '{plan.pipeline}', and the template's circular buffer runs along k; write k.i"
+        case.refusals.add("UnsupportedPlan", "pipeline", message)
+    for axis, factor in (plan.unroll or {}).items():
+        if factor != bk // depth:
+            message = f"has {axis} by {factor}, and the template unrolls all {bk // depth} steps of a tile; write that"
+            case.refusals.add("UnsupportedPlan", "unroll", message)
+
+
+def _check_order(plan: Plan, bound: dict[str, str], case: MmaCase) -> None:
+    """Check that the order is the template's nest, or that one with loops that are taken together."""
+    walked = [axis for axis in bound if axis not in (*_UNITS, "batch")]
+    fused = [axis for axis in walked if axis not in ("m.o", "n.o")]
+    given = [axis for axis in plan.order or () if axis in fused or case.has_axis("order", axis)]
+    tiles = [axis for axis in given if axis in ("m.o", "n.o")] or walked
+    nests = [
+        ["batch", *tiles, "k.o", *inner]
+        for inner in (
+            ["m.i.o", "n.i.o", "k.i.o", "m.i.i", "n.i.i", "k.i.i"],
+            ["m.i.o", "n.i.o", "k.i", "m.i.i", "n.i.i"],
+            ["k.i", "m.i", "n.i"],
+            ["m.i", "n.i", "k.i"],
+        )
+    ]
+    if any(given == [axis for axis in nest if axis in given] for nest in nests):
+        return
+    remedy = f"write {' '.join(axis for axis in nests[0] if axis != 'batch' or case.is_batched)}, or leave it out"
+    message = f"is {' '.join(given)}, and scheme '{MMA_NAME}' nests its loops in another order; {remedy}"
+    case.refusals.add("UnsupportedPlan", "order", message)

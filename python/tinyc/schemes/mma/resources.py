@@ -1,0 +1,184 @@
+"""What a kernel of scheme `mma` takes of an SM: shared memory, registers, and how many CTAs are resident.
+
+In: a tiling, a product, its matrix unit, a target. Out: numbers, and what of them is more than the target has. Register
+counts are an estimate by fragments: `ptxas` decides. Source: specification 000 §5.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tinyc.schemes.mma.case import MmaCase
+from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
+from tinyc.target.target import Target
+
+#: Where a tile in shared memory begins: at a multiple of what a swizzle repeats after.
+_TILE_ALIGNMENT = 1024
+#: Bytes of a line of the tiles in which a finished tile is stored.
+SLAB_LINE_BYTES = 128
+#: How many of these there are where the next columns are finished while some are written.
+_SLABS_IN_TURN = 2
+#: What mbarriers take: a full one and an empty one of 8 bytes a stage and a few more, in a piece of its own.
+BARRIER_BYTES = 1024
+
+#: Registers besides accumulators and fragments: pointers, counters, the addresses of what is staged.
+_BASE_REGISTERS = {"mma_sync": 40, "wgmma": 26, "through_registers": 16}
+#: What each full-size operand of the epilogue, and its ops, hold at a time beside a fragment of accumulators.
+_EPILOGUE_REGISTERS = 8
+
+
+@dataclass(frozen=True)
+class MmaResources:
+    """What one CTA takes, and how many are resident on an SM.
+
+    Bytes are of shared memory. `registers_per_thread` are those of a thread that multiplies; where warps are
+    specialised the others have less. `occupancy` is the part of the SM's warps that are resident. `limiter` is what
+    allows no further CTA: "shared memory", "registers", "warps" or "CTAs".
+    """
+
+    staged_bytes: int
+    slab_bytes: int
+    barrier_bytes: int
+    shared_bytes: int
+    registers_per_thread: int
+    registers_per_cta: int
+    threads: int
+    ctas_per_sm: int
+    occupancy: float
+    limiter: str
+
+
+def mma_resources(tiling: MmaTiling, case: MmaCase, through_registers: bool = False) -> MmaResources:
+    """The resources of a tiling; `through_registers` says that an operand is staged that way."""
+    unit, target = case.unit, case.target
+    staged = tiling.stages * stage_bytes(tiling, unit)
+    slabs = slab_bytes(tiling, case)
+    barriers = BARRIER_BYTES if unit.is_wgmma else 0
+    # A CTA that computes one tile has its circular buffer free when that is finished.
+    shared = (staged + slabs if tiling.is_persistent else max(staged, slabs)) + barriers
+    registers = _registers_per_thread(tiling, case, through_registers)
+    registers_per_cta = _registers_per_cta(tiling, registers, target)
+    room = {
+        "shared memory": target.shared_bytes_per_sm // (shared + target.shared_bytes_per_cta_reserved),
+        "registers": target.registers_per_sm // registers_per_cta,
+        "warps": target.threads_per_sm // tiling.threads,
+        "CTAs": target.ctas_per_sm,
+    }
+    limiter = min(room, key=lambda each: room[each])
+    ctas = room[limiter]
+    occupancy = min(1.0, ctas * tiling.threads / target.threads_per_sm)
+    return MmaResources(
+        staged, slabs, barriers, shared, registers, registers_per_cta, tiling.threads, ctas, occupancy, limiter
+    )
+
+
+def stage_bytes(tiling: MmaTiling, unit: MatrixUnit) -> int:
+    """One tile of each operand in shared memory, each beginning where a swizzle does."""
+    bm, bn, bk = tiling.tile
+    return sum(_aligned(side * bk * unit.factor.size_bytes, _TILE_ALIGNMENT) for side in (bm, bn))
+
+
+def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
+    """The columns of a unit's accumulators that are finished at a time, for an output of such elements."""
+    return min(tiling.unit_tile[1], SLAB_LINE_BYTES // element_bytes)
+
+
+def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
+    """What finished elements of each output are staged in, before they are stored.
+
+    Where loads run ahead into the next tile, as many columns of each unit as fill a line of 128 bytes, in two stages
+    that take turns; else all of the tile, where the circular buffer was.
+    """
+    sizes = [each.size_bytes for each in case.outputs]
+    if not tiling.is_persistent:
+        bm, bn, _ = tiling.tile
+        return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
+    lines = [tiling.unit_tile[0] * slab_columns(tiling, size) * size for size in sizes]
+    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(line, _TILE_ALIGNMENT) for line in lines)
+
+
+def launch_registers(tiling: MmaTiling) -> int:
+    """The registers of each thread at the launch where warps are specialised: enough for all to set their own."""
+    assert tiling.registers is not None
+    producer, consumer = tiling.registers
+    groups = 1 + tiling.consumers
+    return _aligned(-(-(producer + tiling.consumers * consumer) // groups), 8)
+
+
+def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> Iterator[tuple[str, str]]:
+    """Yield the fields that ask for more than the target has, each with a message that goes on after its name."""
+    (bm, bn, bk), target = tiling.tile, case.target
+    if tiling.threads > target.threads_per_cta:
+        yield (
+            "warp_tile",
+            f"makes {tiling.consumers} units of {tiling.unit_threads} threads, {tiling.threads} threads per CTA; "
+            f"{target.name} has {target.threads_per_cta}; choose a larger one or a smaller tile",
+        )
+        return
+    if tiling.registers and (together := tiling.registers[0] + tiling.consumers * tiling.registers[1]) > (
+        most := target.registers_per_cta // PRODUCER_THREADS
+    ):
+        producer, consumer = tiling.registers
+        fitting = (most - producer) // tiling.consumers // 8 * 8
+        yield (
+            "registers",
+            f"are {producer} and {consumer}: with {tiling.consumers} consumers {together} for each "
+            f"{PRODUCER_THREADS} threads; {target.name} has {most}; choose [{producer}, {fitting}]",
+        )
+        return
+    limit = min(target.registers_per_thread, tiling.registers[1] if tiling.registers else target.registers_per_thread)
+    if resources.registers_per_thread > limit:
+        whose = "consumers set" if tiling.registers else f"{target.name} has"
+        yield (
+            "warp_tile",
+            f"has accumulator tile {tiling.unit_tile[0]}x{tiling.unit_tile[1]}, about {resources.registers_per_thread} "
+            f"registers per thread ({tiling.accumulators_per_thread} accumulators); {whose} {limit}; choose a smaller "
+            "one",
+        )
+    elif resources.registers_per_cta > target.registers_per_cta:
+        yield (
+            "tile",
+            f"has accumulator tile {bm}x{bn}, about {resources.registers_per_thread} registers for each of "
+            f"{tiling.threads} threads; {target.name} has {target.registers_per_cta} per CTA; choose a smaller tile",
+        )
+    if resources.shared_bytes > target.shared_bytes_per_cta_optin:
+        fitting = most_stages(tiling, case)
+        remedy = f"choose {fitting} stages or a smaller tile" if fitting > 1 else "choose a smaller tile"
+        rest = resources.shared_bytes - resources.staged_bytes
+        yield (
+            "stages",
+            f"and 'tile' take {tiling.stages} x ({bm}x{bk} + {bk}x{bn} {case.unit.factor}) = {resources.staged_bytes} "
+            f"bytes and {rest} for the epilogue and barriers, {resources.shared_bytes} bytes of shared memory per CTA; "
+            f"{target.name} has {target.shared_bytes_per_cta_optin}; {remedy}",
+        )
+
+
+def most_stages(tiling: MmaTiling, case: MmaCase, most: int = 8) -> int:
+    """As many stages as shared memory has room for, at most `most`; 0 where there is no room for one."""
+    rest = slab_bytes(tiling, case) if tiling.is_persistent else 0
+    rest += BARRIER_BYTES if case.unit.is_wgmma else 0
+    return min(most, (case.target.shared_bytes_per_cta_optin - rest) // stage_bytes(tiling, case.unit))
+
+
+def _registers_per_thread(tiling: MmaTiling, case: MmaCase, through_registers: bool) -> int:
+    """Accumulators, fragments of both operands for two steps of k, what the epilogue holds, and the rest."""
+    (rows, columns), unit = tiling.unit_tile, case.unit
+    base = _BASE_REGISTERS["wgmma" if unit.is_wgmma else "mma_sync"]
+    if through_registers and not tiling.is_persistent:
+        base += _BASE_REGISTERS["through_registers"]
+    # Of 16 rows of A and 8 columns of B, and 32 bytes of k, a thread of a warp has 4 and 2 registers.
+    fragments = 0 if unit.is_wgmma else 2 * (rows // 16 * 4 + columns // 8 * 2)
+    epilogue = _EPILOGUE_REGISTERS * (1 + case.full_inputs)
+    # The fragments are not needed any more when the epilogue runs.
+    return tiling.accumulators_per_thread + base + max(fragments, epilogue)
+
+
+def _registers_per_cta(tiling: MmaTiling, per_thread: int, target: Target) -> int:
+    """What is allocated: whole units a warp, and for specialised warps what a launch needs."""
+    each = launch_registers(tiling) if tiling.registers else min(per_thread, target.registers_per_thread)
+    per_warp = _aligned(each * target.threads_per_warp, target.registers_per_warp_unit)
+    return per_warp * (tiling.threads // target.threads_per_warp)
+
+
+def _aligned(number: int, step: int) -> int:
+    return -(-number // step) * step

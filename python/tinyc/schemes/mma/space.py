@@ -1,0 +1,172 @@
+"""The tilings that there are: what the template can be filled with, and what a plan leaves of it.
+
+In: what a plan has given, a case. Out: tilings to choose from, and what keeps one from being a kernel of the template.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.schemes.mma.case import MmaCase
+from tinyc.schemes.mma.given import Given
+from tinyc.schemes.mma.resources import most_stages
+from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
+
+#: Sides of tiles that are tried where a plan leaves them free.
+_ROWS = {16: (16, 32, 64, 128, 256), 64: (64, 128, 192, 256)}
+_COLUMNS = {16: (16, 32, 64, 128, 256), 64: (16, 32, 64, 128, 192, 256)}
+#: Bytes of a tile along k.
+_DEPTHS = {16: (64, 128), 64: (128,)}
+#: Accumulators of a warp that are tried; a warpgroup has whole rows of tiles, or half ones.
+_WARP_TILES = ((64, 64), (64, 32), (32, 64), (32, 32), (16, 64), (16, 32), (16, 16), (64, 16), (32, 16))
+_STAGES_OF_WARPS = (4, 3, 5)
+_MOST_WARPS = 8
+_WAYS_TO_SHARE = 3
+#: Warpgroups that multiply: what registers have room for beside a producer, and without one.
+_MOST_GROUPS = 3
+_MOST_SIMPLE_GROUPS = 4
+#: `setmaxnreg` of producers and consumers, by the number of consumers: their sum is what a launch can have.
+ROLE_REGISTERS = {1: (40, 232), 2: (40, 232), 3: (32, 160)}
+#: Slices of k that are tried, and the tiles along k that each has at least.
+_MOST_SLICES = 32
+_STEPS_OF_A_SLICE = 4
+#: Of a thread of a warpgroup, with which none of the kernels of these tiles spills.
+_MOST_ACCUMULATORS = 128
+#: TMA: a box has at most as many elements along a side.
+_BOX_SIDE = 256
+
+
+def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
+    """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units."""
+    kind = case.unit.rows
+    depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
+    sides = zip(given.tile, (_ROWS[kind], _COLUMNS[kind], depths), strict=True)
+    lengths = (case.product.m, case.product.n, case.product.k)
+    for bm, bn, bk in itertools.product(
+        *((side,) if side else _worthwhile(free, length) for (side, free), length in zip(sides, lengths, strict=True))
+    ):
+        for schedule in given.schedules:
+            for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
+                yield from _filled(given, (bm, bn, bk), unit_tile, schedule, case)
+
+
+def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
+    """The sides of tiles that are not twice as long as needed."""
+    return [side for side in sides if side == sides[0] or not isinstance(length, int) or side < 2 * length]
+
+
+def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: MmaCase) -> Iterator[tuple[int, int]]:
+    """Yield the accumulators that a unit may have of a tile."""
+    bm, bn = tile
+    if given.unit_tile is not None:
+        yield given.unit_tile
+    elif not case.unit.is_wgmma:
+        fitting = [(wm, wn) for wm, wn in _WARP_TILES if bm % wm == 0 and bn % wn == 0]
+        fitting = [(wm, wn) for wm, wn in fitting if bm * bn // (wm * wn) <= _MOST_WARPS]
+        yield from fitting[:_WAYS_TO_SHARE] or [(16, 8)]
+    elif schedule == "pingpong":
+        yield tile
+    else:
+        rows = [bm // parts for parts in (1, 2, 3, 4) if bm % (parts * case.unit.rows) == 0]
+        yield from ((each, bn) for each in rows or [bm])
+        if bn % 128 == 0:
+            yield bm, bn // 2
+
+
+def _filled(
+    given: Given, tile: tuple[int, int, int], unit_tile: tuple[int, int], schedule: Schedule, case: MmaCase
+) -> Iterator[MmaTiling]:
+    """Yield the tilings of a tile in units, by their stages, clusters, and slices of k."""
+    plain = MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+    if case.unit.is_wgmma and given.unit_tile is None and plain.accumulators_per_thread > _MOST_ACCUMULATORS:
+        return
+    if plain.is_persistent:
+        plain = replace(plain, registers=given.registers or ROLE_REGISTERS.get(plain.consumers, (24, 240)))
+    if given.stages:
+        depths: tuple[int, ...] = (given.stages,)
+    elif case.unit.is_wgmma:
+        depths = (max(2, most_stages(plain, case)),)
+    else:
+        depths = _STAGES_OF_WARPS
+    # Two CTAs share the operand of which a tile has more.
+    pair = (2, 1) if tile[1] >= tile[0] else (1, 2)
+    clusters = (given.cluster,) if given.cluster else ((1, 1), pair) if plain.is_persistent else ((1, 1),)
+    # A warpgroup that multiplies alone leaves a gap where it waits for all of its products.
+    alone = case.unit.is_wgmma and (schedule == "pingpong" or plain.consumers == 1)
+    waits = (0, 1) if alone and given.wait_depth is None else (plain.wait_depth,)
+    slices = list(_slices(given, tile, case))
+    for stages, cluster, wait_depth, (algorithm, parts) in itertools.product(depths, clusters, waits, slices):
+        yield replace(plain, stages=stages, cluster=cluster, wait_depth=wait_depth, algorithm=algorithm, slices=parts)
+
+
+def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator[tuple[Algorithm, int]]:
+    """Yield the algorithms with their slices of k; slices by themselves only where tiles do not fill the SMs."""
+    if given.algorithm == "implicit_gemm" or given.slices == 1 or case.pattern == "conv":
+        yield "implicit_gemm", 1
+        return
+    algorithms: tuple[Algorithm, ...] = ("splitk_serial", "splitk_parallel")
+    if given.algorithm in algorithms:
+        algorithms = tuple(each for each in algorithms if each == given.algorithm)
+    elif given.slices is None:
+        yield "implicit_gemm", 1
+    if given.slices is not None:
+        yield algorithms[0], given.slices
+        return
+    m, n, k, batch = case.sizes
+    ctas, steps = -(-m // tile[0]) * -(-n // tile[1]) * batch, -(-k // tile[2])
+    fill = case.target.sms // ctas
+    useful = [
+        each for each in (fill // 2, fill, 2 * fill) if 2 <= each <= min(_MOST_SLICES, steps // _STEPS_OF_A_SLICE)
+    ]
+    if given.algorithm in algorithms:
+        useful = useful or [2]
+    yield from itertools.product(algorithms, useful)
+
+
+def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, str, str]]:
+    """Yield what keeps a tiling from filling the template: the error's name, the field, and the message after it."""
+    (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
+    name = "warpgroup" if unit.is_wgmma else "warp"
+    if wm % unit.rows or not unit.admits_columns(wn):
+        instruction = f"wgmma m64nNk{unit.depth}" if unit.is_wgmma else f"mma.sync m16n8k{unit.depth}"
+        message = f"is {wm}x{wn} for a {name}, not made of {instruction} for {unit.factor}; choose "
+        yield "UnsupportedPlan", "warp_tile", message + " or ".join(_near(wm, wn, case))
+    elif bm % wm or bn % wn:
+        message = f"is {wm}x{wn}, and 'tile' has {bm}x{bn}, not divisible by it; choose a tile that is, or leave it out"
+        yield "PlanMismatch", "warp_tile", message
+    elif tiling.schedule == "pingpong" and (wm, wn) != (bm, bn):
+        message = f"is {wm}x{wn}, and in the schedule 'pingpong' each warpgroup has a tile of its own; write {bm}x{bn}"
+        yield "PlanMismatch", "warp_tile", message
+    elif unit.is_wgmma and tiling.consumers > (most := _most_groups(tiling)):
+        message = (
+            f"makes {tiling.consumers} warpgroups of {bm}x{bn}, and the schedule '{tiling.schedule}' has room for "
+            f"{most}; choose a larger one or a smaller tile"
+        )
+        yield "UnsupportedPlan", "warp_tile", message
+    if bk % unit.depth:
+        message = f"has {bk} along k, not a multiple of the {unit.depth} of an instruction for {unit.factor}; choose "
+        yield "UnsupportedPlan", "tile", f"{message}{max(1, bk // unit.depth) * unit.depth}"
+    if unit.is_wgmma and max(bm, bn) > _BOX_SIDE:
+        message = f"has {bm}x{bn}, and a box of TMA has at most {_BOX_SIDE} lines; choose a smaller one"
+        yield "UnsupportedPlan", "tile", message
+    yield from _slice_faults(tiling, case)
+
+
+def _slice_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, str, str]]:
+    steps = extents.ceildiv(case.product.k, tiling.tile[2])
+    if isinstance(steps, int) and tiling.slices > max(1, steps):
+        message = f"is {tiling.slices}, and there are {steps} tiles along k; choose at most {steps}"
+        yield "PlanMismatch", "split_k", message
+
+
+def _near(wm: int, wn: int, case: MmaCase) -> list[str]:
+    """The accumulators of a unit next to some that it cannot have."""
+    rows = max(1, wm // case.unit.rows) * case.unit.rows
+    columns = next(each for each in range(max(8, min(wn, 256) // 8 * 8), 0, -8) if case.unit.admits_columns(each))
+    return [f"{rows}x{columns}"]
+
+
+def _most_groups(tiling: MmaTiling) -> int:
+    return _MOST_GROUPS if tiling.is_persistent else _MOST_SIMPLE_GROUPS

@@ -1,0 +1,102 @@
+"""A complete plan's numbers: what the resource model, the cost model and the builder compute with."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+from tinyc.analysis.candidate import MatrixProduct
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.plan.fields import Plan
+
+Schedule = Literal["simple", "cooperative", "pingpong"]
+Along = Literal["m", "n"]
+Algorithm = Literal["implicit_gemm", "splitk_serial", "splitk_parallel"]
+#: Threads of the warpgroup that loads where warps are specialised.
+PRODUCER_THREADS = 128
+#: How many warpgroups have a tile each in the schedule `pingpong`.
+PINGPONG_UNITS = 2
+
+
+@dataclass(frozen=True)
+class MmaTiling:
+    """How a product is cut, and who computes what.
+
+    `tile` is [BM, BN, BK]; `unit_tile` the accumulators, rows and columns, of one unit: a warp, or a warpgroup where
+    there is wgmma, of `unit_threads`. Tiles are walked along the axis `along` in bands of `group` tiles of the other
+    one. `registers` are what producers and consumers set, None where warps are not specialised.
+    """
+
+    tile: tuple[int, int, int]
+    unit_tile: tuple[int, int]
+    unit_threads: int
+    stages: int
+    schedule: Schedule = "simple"
+    cluster: tuple[int, int] = (1, 1)
+    along: Along = "n"
+    group: int = 1
+    wait_depth: int = 0
+    registers: tuple[int, int] | None = None
+    algorithm: Algorithm = "implicit_gemm"
+    slices: int = 1
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """The units of a tile along m and n; in the schedule `pingpong` each unit has a tile of its own."""
+        return self.tile[0] // self.unit_tile[0], self.tile[1] // self.unit_tile[1]
+
+    @property
+    def consumers(self) -> int:
+        """The units of a CTA that multiply."""
+        return PINGPONG_UNITS if self.schedule == "pingpong" else self.units[0] * self.units[1]
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether a CTA computes one tile after the other, its loads running ahead."""
+        return self.schedule != "simple"
+
+    @property
+    def threads(self) -> int:
+        """The threads of a CTA."""
+        return self.consumers * self.unit_threads + (PRODUCER_THREADS if self.is_persistent else 0)
+
+    @property
+    def accumulators_per_thread(self) -> int:
+        """The accumulators of a thread."""
+        return self.unit_tile[0] * self.unit_tile[1] // self.unit_threads
+
+    def tiles_of(self, product: MatrixProduct) -> tuple[Dim, Dim]:
+        """The tiles along m and n."""
+        return extents.ceildiv(product.m, self.tile[0]), extents.ceildiv(product.n, self.tile[1])
+
+    def with_stages(self, stages: int) -> "MmaTiling":
+        """The tiling with another depth of its circular buffer."""
+        return replace(self, stages=stages)
+
+
+def unit_sides(text: str) -> tuple[int, int]:
+    """The rows and columns of a `warp_tile` such as "64x32"."""
+    rows, _, columns = text.partition("x")
+    return int(rows), int(columns)
+
+
+def tiling_of(plan: Plan, unit_threads: int) -> MmaTiling:
+    """The numbers of a complete plan; `unit_threads` is of its `MatrixUnit`."""
+    assert plan.tile is not None
+    assert plan.warp_tile is not None
+    assert plan.stages is not None
+    assert plan.raster is not None
+    algorithm = (plan.algo_choice or {}).get("matmul", "implicit_gemm")
+    return MmaTiling(
+        tile=plan.tile,
+        unit_tile=unit_sides(plan.warp_tile),
+        unit_threads=unit_threads,
+        stages=plan.stages,
+        schedule=cast("Schedule", plan.schedule or "simple"),
+        cluster=plan.cluster or (1, 1),
+        along=plan.raster["along"],
+        group=plan.raster["group"],
+        wait_depth=plan.wait_depth or 0,
+        registers=plan.registers,
+        algorithm=cast("Algorithm", algorithm),
+        slices=plan.split_k or 1,
+    )

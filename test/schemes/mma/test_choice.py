@@ -1,0 +1,165 @@
+"""What the cost model chooses: sane tilings for 12 shapes on both architectures, the same every time."""
+
+import itertools
+
+import pytest
+
+from schemes.candidates import gemm
+from schemes.judging import SM80, SM90
+from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.choice import TilingChoice, choice_of
+from tinyc.schemes.mma.given import given_of
+from tinyc.target.target import Target
+
+SHAPES = [
+    (1024, 1024, 1024),
+    (2048, 2048, 2048),
+    (4096, 4096, 4096),
+    (8192, 8192, 8192),
+    (16384, 16384, 16384),
+    (4096, 4096, 14336),
+    (8192, 1024, 28672),
+    (1, 4096, 4096),
+    (16, 4096, 14336),
+    (128, 4096, 4096),
+    (4095, 4097, 4096),
+    (1000, 3000, 777),
+]
+BOTH = pytest.mark.parametrize("target", [SM80, SM90], ids=["sm_80", "sm_90a"])
+
+
+def choice(target: Target, *shape: int | str, plan: Plan | None = None, **options: str) -> TilingChoice:
+    case = mma_case(gemm(*shape, **options), target)
+    assert not isinstance(case, str), case
+    return choice_of(given_of(plan or Plan(), case), case)
+
+
+def best_seconds(target: Target, shape: tuple[int, int, int]) -> float:
+    """What no kernel is faster than: the tensor cores' peak, and each operand and the output once."""
+    m, n, k = shape
+    flops = 2.0 * m * n * k / target.f16_tensor_flops_per_second
+    moved = 2.0 * (m * k + k * n + m * n) / target.global_bytes_per_second
+    return max(flops, moved)
+
+
+@BOTH
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_prediction_is_between_the_peak_and_a_few_times_that(target, shape):
+    seconds = choice(target, *shape).ranked[0].prediction.seconds
+    least = best_seconds(target, shape)
+    assert least < seconds < 3 * least + 5e-6
+
+
+@BOTH
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_fastest_is_first_and_the_limiter_has_a_name(target, shape):
+    found = choice(target, *shape)
+    times = [each.prediction.seconds for each in found.ranked]
+    assert times == sorted(times)
+    limiters = {each.prediction.limiter for each in found.ranked}
+    assert limiters <= {
+        "tensor cores",
+        "shared memory",
+        "L2",
+        "memory",
+        "latency of loads",
+        "staging through registers",
+    }
+
+
+@BOTH
+def test_large_products_are_limited_by_tensor_cores(target):
+    best = choice(target, 8192, 8192, 8192).ranked[0]
+    assert best.prediction.limiter == "tensor cores"
+    flops = 2 * 8192**3 / best.prediction.seconds
+    at_this_clock = target.matrix.macs_per_cycle * 2 * target.sms * target.matrix.hz
+    assert flops > 0.93 * at_this_clock
+
+
+def test_the_largest_tiles_are_those_of_the_best_published_kernels():
+    assert choice(SM90, 8192, 8192, 8192).ranked[0].tiling.tile == (128, 256, 64)
+    assert choice(SM80, 8192, 8192, 8192).ranked[0].tiling.unit_tile == (64, 64)
+
+
+@BOTH
+def test_one_row_is_limited_by_memory(target):
+    best = choice(target, 1, 4096, 4096).ranked[0]
+    assert best.prediction.limiter == "memory"
+    assert best.tiling.tile[0] == {SM80.name: 16, SM90.name: 64}[target.name]
+
+
+@BOTH
+def test_few_tiles_along_a_long_k_are_sliced(target):
+    best = choice(target, 128, 128, 8192).ranked[0].tiling
+    m, n, _ = best.tile
+    ctas = 128 // min(m, 128) * (128 // min(n, 128)) * best.slices
+    assert best.slices > 1
+    assert ctas > target.sms // 4
+
+
+@BOTH
+def test_a_choice_is_the_same_every_time(target):
+    first = choice(target, 1000, 3000, 777)
+    choice_of.cache_clear()
+    assert choice(target, 1000, 3000, 777) == first
+
+
+def test_sizes_that_are_not_known_count_as_4096():
+    unknown, known = choice(SM90, "M", "N", "K").ranked[0], choice(SM90, 4096, 4096, 4096).ranked[0]
+    assert unknown.tiling == known.tiling
+
+
+def test_what_is_pruned_says_why():
+    pruned = choice(SM90, 4095, 4097, 4096).pruned
+    reasons = {field: message for each in pruned for _, field, message in each.faults}
+    assert reasons["schedule"].endswith('cp.async takes; write "simple"')
+    reasons = {message for each in choice(SM80, 4096, 4096, 4096).pruned for _, field, message in each.faults}
+    assert any("bytes of shared memory per CTA; sm_80 has 166912" in message for message in reasons)
+
+
+def test_sharing_loads_is_worth_it_where_l2_limits():
+    shared = choice(SM90, 8192, 8192, 8192, plan=Plan(tile=(128, 256, 64), cluster=(2, 1))).ranked[0].prediction
+    alone = choice(SM90, 8192, 8192, 8192, plan=Plan(tile=(128, 256, 64), cluster=(1, 1))).ranked[0].prediction
+    assert (alone.limiter, shared.limiter) == ("L2", "tensor cores")
+    assert shared.seconds < alone.seconds
+
+
+def test_a_walk_in_bands_reads_less_of_what_l2_does_not_hold():
+    times = {
+        group: choice(SM80, 16384, 16384, 16384, plan=Plan(raster={"along": "n", "group": group})).ranked[0].prediction
+        for group in (1, 8)
+    }
+    assert times[8].memory_seconds < times[1].memory_seconds
+
+
+def test_deeper_rings_wait_less():
+    def seconds(stages: int) -> float:
+        plan = Plan(tile=(64, 64, 64), warp_tile="64x64", stages=stages, schedule="cooperative", cluster=(1, 1))
+        return choice(SM90, 4096, 4096, 4096, plan=plan).ranked[0].prediction.seconds
+
+    assert all(seconds(few) >= seconds(more) for few, more in itertools.pairwise((2, 3, 4, 6)))
+    assert seconds(2) > seconds(6)
+
+
+def test_a_last_round_that_is_not_full_costs_as_much_as_one_that_is():
+    def seconds(tiles: int) -> float:
+        plan = Plan(tile=(128, 256, 64), cluster=(1, 1), schedule="cooperative")
+        return choice(SM90, 128 * tiles, 256, 4096, plan=plan).ranked[0].prediction.seconds
+
+    assert seconds(133) == pytest.approx(seconds(264), rel=0.05)
+    assert seconds(133) > 1.8 * seconds(132)
+
+
+def test_an_epilogue_is_hidden_where_warpgroups_take_turns():
+    def tile_cycles(schedule: str) -> float:
+        plan = Plan(tile=(64, 256, 64), warp_tile="64x256", schedule=schedule, cluster=(1, 1), wait_depth=1)
+        return choice(SM90, 8192, 8192, 1024, plan=plan).ranked[0].prediction.tile_cycles
+
+    assert tile_cycles("pingpong") < tile_cycles("cooperative")
+
+
+def test_what_passes_through_registers_is_slower():
+    copied = choice(SM80, 4096, 4096, 4096).ranked[0].prediction.seconds
+    staged = choice(SM80, 4096, 4096, 4096, plan=Plan(asynchronous={"enable": False})).ranked[0].prediction.seconds
+    assert staged > copied

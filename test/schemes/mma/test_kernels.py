@@ -1,0 +1,76 @@
+"""Kernels of scheme `mma` on the simulator, with all of its checks: no finding, and numbers as numpy has them.
+
+GEMM + bias + ReLU in f16, over both architectures, their schedules, clusters, and sizes that tiles do not divide.
+"""
+
+import numpy as np
+import pytest
+
+import tinyc
+from installed import ROOT
+
+GEMM = ROOT / "examples" / "gemm_bias_relu.json"
+#: Tile and what a unit has of it, stages, and sizes: whole tiles, ragged ones, pitches of 4 bytes and of 2.
+OF_WARPS = [
+    ({"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 4}, (128, 128, 96)),
+    ({"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 3}, (72, 136, 72)),
+    ({"tile": [128, 64, 64], "warp_tile": "64x32", "stages": 2}, (150, 130, 70)),
+    ({"tile": [64, 64, 32], "warp_tile": "64x32", "stages": 2}, (15, 13, 7)),
+]
+COOPERATIVE = {"tile": [128, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "cooperative"}
+OF_WARPGROUPS = [
+    ({**COOPERATIVE, "cluster": [1, 1]}, (128, 256, 128)),
+    ({**COOPERATIVE, "cluster": [2, 1]}, (300, 136, 136)),
+    ({**COOPERATIVE, "cluster": [1, 2]}, (136, 520, 72)),
+    ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 4, "schedule": "pingpong"}, (200, 136, 72)),
+    ({"tile": [128, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "simple"}, (130, 72, 136)),
+    ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 2, "schedule": "simple"}, (15, 13, 7)),
+]
+
+
+def products(model, m, n, k):
+    """What a model gives for random operands, and what numpy does."""
+    random = np.random.default_rng(m * n * k)
+    x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias.astype(np.float32), 0)
+    return model(x, w, bias).astype(np.float32), expected
+
+
+@pytest.mark.parametrize(
+    ("arch", "plan", "sizes"),
+    [
+        *(("sm_80", *each) for each in OF_WARPS),
+        *(("sm_90a", *each) for each in OF_WARPGROUPS),
+    ],
+)
+def test_a_product_on_the_simulator(arch, plan, sizes):
+    bound = dict(zip("MNK", sizes, strict=True))
+    model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma", **plan}, bind=bound)
+    given, expected = products(model, *sizes)
+    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_sizes_of_a_run_choose_between_two_kernels(arch):
+    model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma"})
+    for sizes in ((72, 136, 64), (71, 130, 70)):  # copies of 16 bytes, and none
+        given, expected = products(model, *sizes)
+        np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+
+
+def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
+    plan = {"scheme": "mma", **COOPERATIVE, "cluster": [2, 1]}
+    ptx = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan=plan, bind={"M": 256, "N": 256, "K": 128}).text("ptx")
+    for instruction in ("wgmma.mma_async", "multicast::cluster", "setmaxnreg.inc", "global.shared::cta.tile"):
+        assert instruction in ptx
+
+
+def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():
+    bound = {"M": 256, "N": 256, "K": 128}
+    ptx = tinyc.compile(GEMM, target="sim", arch="sm_80", plan={"scheme": "mma"}, bind=bound).text("ptx")
+    for instruction in (
+        "mma.sync.aligned.m16n8k16",
+        "cp.async.cg.shared.global",
+        "ldmatrix.sync.aligned.m8n8.x4.trans",
+    ):
+        assert instruction in ptx

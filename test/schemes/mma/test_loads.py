@@ -1,0 +1,140 @@
+"""What brings operands to shared memory: TMA, cp.async or registers, by where they lie and what a plan says."""
+
+import dataclasses
+
+import pytest
+
+from schemes.candidates import gemm
+from schemes.judging import SM80, SM90
+from tinyc.analysis.candidate import AxisRun, Candidate, Side
+from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.case import MmaCase, mma_case
+from tinyc.schemes.mma.loads import Load, Loading, loading_of, tile_loads
+from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.target.target import Target
+
+TILING = MmaTiling((128, 128, 64), (64, 128), 128, stages=4)
+
+
+def loads(candidate: Candidate, target: Target, loading: Loading | None = None, guarded: bool = True, precision="ieee"):
+    case = mma_case(candidate, target, precision)
+    assert isinstance(case, MmaCase), case
+    return tile_loads(TILING, loading or Loading(), case.product, case.unit, guarded)
+
+
+def lhs_with(candidate: Candidate, **changes) -> Candidate:
+    """The candidate with another access of its left operand."""
+    product = candidate.product
+    access = dataclasses.replace(product.lhs.access, **changes)
+    return dataclasses.replace(
+        candidate, product=dataclasses.replace(product, lhs=dataclasses.replace(product.lhs, access=access))
+    )
+
+
+def test_dense_operands_are_copied_as_they_lie():
+    a, b = loads(gemm(4096, 4096, 4096), SM90)
+    assert (a, b) == (Load("tma", 16, "row", 128), Load("tma", 16, "row", 128))
+    a, b = loads(gemm(4096, 4096, 4096), SM80)
+    assert (a, b) == (Load("cp_async", 16, "row", 128), Load("cp_async", 16, "row", 128))
+
+
+def test_transposed_operands_lie_transposed_in_shared_memory():
+    a, b = loads(gemm(4096, 4096, 4096, layout="tt"), SM90)
+    assert (a.kind, a.order, b.kind, b.order) == ("tma", "col", "tma", "col")
+
+
+def test_a_swizzle_spans_what_a_unit_has_of_the_contiguous_side():
+    case = mma_case(gemm(4096, 4096, 4096), SM90)
+    tiling = dataclasses.replace(TILING, tile=(128, 64, 32), unit_tile=(64, 32))
+    a, b = tile_loads(tiling, Loading(), case.product, case.unit)
+    assert (a.swizzle, b.swizzle) == (64, 64)
+
+
+@pytest.mark.parametrize(("pitch", "size"), [(4104, 16), (4100, 8), (4098, 4)])
+def test_a_copy_is_as_wide_as_pitches_are_multiples(pitch, size):
+    a, _ = loads(gemm(4096, 4096, pitch), SM80)
+    assert (a.kind, a.bytes) == ("cp_async", size)
+
+
+def test_an_odd_pitch_passes_through_registers():
+    for target in (SM80, SM90):
+        a, b = loads(gemm(1000, 3000, 777), target)
+        assert (a.kind, a.reason) == (
+            "registers",
+            "its rows do not begin at multiples of 4 bytes, which cp.async takes",
+        )
+        assert b.kind == ("cp_async" if target is SM80 else "tma")
+
+
+def test_a_pitch_that_tma_does_not_take_is_copied_by_cp_async():
+    a, _ = loads(gemm(4096, 4096, 4100), SM90)
+    reason = "its row pitch or its first element is not at a multiple of 16 bytes"
+    assert (a.kind, a.bytes, a.reason) == ("cp_async", 8, reason)
+
+
+def test_what_is_not_known_is_needed_or_does_without():
+    a, b = loads(gemm("M", "N", "K"), SM90)
+    assert [(str(extent), number) for extent, number in a.needs] == [("K", 8)]
+    assert [(str(extent), number) for extent, number in b.needs] == [("N", 8)]
+    a, b = loads(gemm("M", "N", "K"), SM90, guarded=False)
+    assert (a.kind, b.kind) == ("registers", "registers")
+    a, _ = loads(gemm("M", "N", "8*K"), SM90, guarded=False)
+    assert (a.kind, a.needs) == ("tma", ())
+
+
+def test_the_first_element_counts_as_pitches_do():
+    a, _ = loads(lhs_with(gemm(4096, 4096, 4096), offset=4), SM80)
+    assert (a.kind, a.bytes) == ("cp_async", 8)
+
+
+def test_a_broadcast_batch_is_aligned():
+    a, _ = loads(lhs_with(gemm(512, 512, 512, batch=8), batch=(AxisRun(8, 0),)), SM90)
+    assert a.kind == "tma"
+
+
+def runs(*pairs: tuple[int, int]) -> Side:
+    return tuple(AxisRun(*pair) for pair in pairs)
+
+
+def test_rows_of_several_runs_are_copied_by_cp_async():
+    a, _ = loads(lhs_with(gemm(512, 512, 512), rows=runs((8, 65536), (64, 512))), SM90)
+    assert (a.kind, a.reason) == ("cp_async", "its rows are 2 runs of axes in memory, and a box of TMA has one")
+
+
+def test_a_run_that_goes_on_elsewhere_is_whole_copies():
+    a, _ = loads(lhs_with(gemm(512, 512, 512), columns=runs((64, 4096), (8, 1))), SM80)
+    assert (a.kind, a.bytes) == ("cp_async", 16)
+    a, _ = loads(lhs_with(gemm(512, 512, 516), columns=runs((129, 4096), (4, 1))), SM80)
+    assert (a.kind, a.bytes) == ("cp_async", 8)
+
+
+def test_i8_and_tf32_have_k_contiguous():
+    reason = "tensor cores take i8 with k contiguous, and its other side is"
+    a, b = loads(gemm(4096, 4096, 4096, element="i8"), SM90)
+    assert (a.kind, b.kind, b.order, b.reason) == ("tma", "registers", "col", reason)
+    a, b = loads(gemm(4096, 4096, 4096, element="f32", layout="nt"), SM90, precision="tf32")
+    assert (a.kind, b.kind, b.order) == ("tma", "tma", "col")
+
+
+def test_what_is_computed_passes_through_registers():
+    product = gemm(512, 512, 512).product
+    computed = dataclasses.replace(product.lhs, access="its elements are computed: mul")
+    candidate = dataclasses.replace(gemm(512, 512, 512), product=dataclasses.replace(product, lhs=computed))
+    a, _ = loads(candidate, SM90)
+    assert (a.kind, a.order, a.reason) == ("registers", "row", "its elements are computed: mul")
+
+
+def test_a_cast_that_narrow_factors_need_passes_through_registers():
+    product = gemm(512, 512, 512).product
+    widened = dataclasses.replace(
+        product.lhs, access=dataclasses.replace(product.lhs.access, element=product.accumulator)
+    )
+    candidate = dataclasses.replace(gemm(512, 512, 512), product=dataclasses.replace(product, lhs=widened))
+    assert loads(candidate, SM80)[0].reason == "its elements are cast from f32"
+
+
+def test_a_plan_switches_copies_and_swizzles_off():
+    loading = loading_of(Plan(asynchronous={"enable": False}, layout_hints={"A_swizzle": False}))
+    a, b = loads(gemm(4096, 4096, 4096), SM80, loading)
+    assert (a.kind, a.swizzle, a.reason) == ("registers", 0, "'async' is not enabled")
+    assert (b.kind, b.swizzle) == ("registers", 128)

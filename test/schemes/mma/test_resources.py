@@ -1,0 +1,99 @@
+"""Shared memory, registers and CTAs of an SM, against numbers by hand."""
+
+import dataclasses
+
+import pytest
+
+from schemes.candidates import gemm
+from schemes.judging import SM80, SM90
+from tinyc.analysis.candidate import Epilogue
+from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.resources import (
+    launch_registers,
+    mma_resources,
+    most_stages,
+    resource_faults,
+    slab_bytes,
+    slab_columns,
+    stage_bytes,
+)
+from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.vocabulary.broadcast import Broadcast
+
+ON_SM80 = mma_case(gemm(4096, 4096, 4096), SM80)
+ON_SM90 = mma_case(gemm(4096, 4096, 4096), SM90)
+AMPERE = MmaTiling((128, 128, 32), (64, 64), 32, stages=4)
+HOPPER = MmaTiling((128, 256, 64), (64, 256), 128, stages=4, schedule="cooperative", registers=(40, 232))
+
+
+def test_a_cta_of_sm_80():
+    taken = mma_resources(AMPERE, ON_SM80)
+    assert (taken.threads, taken.staged_bytes) == (128, 4 * 2 * 128 * 32 * 2)
+    assert taken.slab_bytes == 128 * 128 * 2  # two warps side by side finish 64 columns each
+    assert taken.shared_bytes == 65536  # the circular buffer is free when the tile is finished
+    # 128 accumulators, 40 others, and twice 4 fragments of A of 4 registers and 8 of B of 2
+    assert taken.registers_per_thread == 128 + 40 + 2 * (4 * 4 + 8 * 2)
+    assert taken.registers_per_cta == 232 * 32 * 4
+    assert (taken.ctas_per_sm, taken.limiter) == (2, "shared memory")
+    assert taken.occupancy == 2 * 128 / 2048
+
+
+def test_a_cta_of_sm_90_with_roles():
+    taken = mma_resources(HOPPER, ON_SM90)
+    assert (taken.threads, taken.staged_bytes) == (384, 4 * (128 + 256) * 64 * 2)
+    assert taken.slab_bytes == 2 * 128 * 64 * 2  # two in turn, of 64 columns
+    assert taken.shared_bytes == 196608 + 32768 + 1024
+    assert taken.registers_per_thread == 128 + 26 + 8
+    assert taken.registers_per_cta == 168 * 384
+    assert (taken.ctas_per_sm, taken.limiter) == (1, "shared memory")
+
+
+@pytest.mark.parametrize(
+    ("consumers", "registers", "launched"), [(1, (40, 232), 136), (2, (40, 232), 168), (3, (32, 160), 128)]
+)
+def test_a_launch_has_registers_for_all_roles(consumers, registers, launched):
+    tiling = dataclasses.replace(HOPPER, tile=(64 * consumers, 128, 64), unit_tile=(64, 128), registers=registers)
+    assert launch_registers(tiling) == launched
+    assert launched * (1 + consumers) >= registers[0] + consumers * registers[1]
+
+
+def test_warpgroups_with_tiles_of_their_own_have_slabs_of_their_own():
+    tiling = dataclasses.replace(HOPPER, tile=(64, 256, 64), schedule="pingpong")
+    assert (tiling.consumers, tiling.threads) == (2, 384)
+    assert slab_bytes(tiling, ON_SM90) == 2 * 2 * 64 * 64 * 2
+
+
+def test_columns_that_are_finished_at_a_time_are_128_bytes():
+    assert (slab_columns(HOPPER, 2), slab_columns(HOPPER, 4)) == (64, 32)
+    assert slab_columns(dataclasses.replace(HOPPER, unit_tile=(64, 32)), 2) == 32
+
+
+def test_tiles_begin_where_swizzles_do():
+    assert stage_bytes(MmaTiling((16, 32, 16), (16, 32), 32, 2), ON_SM80.unit) == 1024 + 1024
+
+
+def test_full_operands_of_an_epilogue_take_registers():
+    residual = mma_case(gemm(512, 512, 512, epilogue=Epilogue(("residual",), (Broadcast.FULL,))), SM90)
+    assert mma_resources(HOPPER, residual).registers_per_thread == 128 + 26 + 2 * 8
+
+
+def test_as_many_stages_as_there_is_room_for():
+    assert most_stages(HOPPER, ON_SM90) == 4
+    assert most_stages(AMPERE, ON_SM80) == 8
+    assert most_stages(dataclasses.replace(AMPERE, tile=(256, 128, 64)), ON_SM80) == 3
+
+
+def test_what_fits_has_no_faults():
+    for tiling, case in ((AMPERE, ON_SM80), (HOPPER, ON_SM90)):
+        assert list(resource_faults(tiling, mma_resources(tiling, case), case)) == []
+
+
+def test_more_threads_than_a_cta_has():
+    tiling = dataclasses.replace(AMPERE, tile=(256, 256, 32), unit_tile=(16, 32))
+    assert list(resource_faults(tiling, mma_resources(tiling, ON_SM80), ON_SM80)) == [
+        (
+            "warp_tile",
+            "makes 128 units of 32 threads, 4096 threads per CTA; sm_80 has 1024; choose a larger one or a smaller "
+            "tile",
+        )
+    ]
