@@ -84,14 +84,14 @@ def test_the_largest_tiles_are_those_of_the_best_published_kernels():
 
 @BOTH
 def test_one_row_is_limited_by_memory(target):
-    best = choice(target, 1, 4096, 4096).ranked[0]
+    best = choice(target, 1, 4096, 4096, plan=Plan(algo_choice={"matmul": "splitk_serial"})).ranked[0]
     assert best.prediction.limiter == "memory"
     assert best.tiling.tile[0] == {SM80.name: 16, SM90.name: 64}[target.name]
 
 
 @BOTH
 def test_few_tiles_along_a_long_k_are_sliced(target):
-    best = choice(target, 128, 128, 8192).ranked[0].tiling
+    best = choice(target, 128, 128, 8192, plan=Plan(algo_choice={"matmul": "splitk_serial"})).ranked[0].tiling
     m, n, _ = best.tile
     ctas = 128 // min(m, 128) * (128 // min(n, 128)) * best.slices
     assert best.slices > 1

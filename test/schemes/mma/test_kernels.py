@@ -74,3 +74,14 @@ def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():
         "ldmatrix.sync.aligned.m8n8.x4.trans",
     ):
         assert instruction in ptx
+
+
+@pytest.mark.parametrize(
+    ("field", "remedy"), [({"split_k": 2}, "'split_k' 2; write 1"), ({"wait_depth": 1}, "'wait_depth' 1; write 0")]
+)
+def test_what_no_kernel_is_built_with_yet_is_refused(field, remedy):
+    with pytest.raises(tinyc.TinycError, match=f"builds no kernels yet with {remedy}") as refused:
+        tinyc.compile(
+            GEMM, arch="sm_90a", target="sim", plan={"scheme": "mma", **field}, bind=dict.fromkeys("MNK", 256)
+        )
+    assert refused.value.name == "UnsupportedPlan"

@@ -14,6 +14,7 @@ contraction only decide what the bodies and the matrices of the statements are.
 
 import dataclasses
 
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
@@ -33,8 +34,12 @@ def build_product(origin: Origin) -> None:
     """Write the function of a kernel; where its loads need pitches that not all sizes have, one for these, too.
 
     The other one is then what the host launches by default, and this an alternative that is guarded by what it needs.
+
+    Raises:
+        TinycError: `UnsupportedPlan`: the plan asks for what no kernel is built with yet.
     """
     parts = Parts.of(origin)
+    _require_built(parts)
     needs = dict.fromkeys(need for load in parts.loads for need in load.needs)
     if not needs:
         _write(parts)
@@ -43,6 +48,21 @@ def build_product(origin: Origin) -> None:
     function = _write(dataclasses.replace(parts, origin=aligned))
     function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in needs])
     _write(_unaligned(parts))
+
+
+def _require_built(parts: Parts) -> None:
+    """Refuse what plans may ask for, and no kernel is built with yet."""
+    tiling, candidate = parts.tiling, parts.origin.candidate
+    irregular = [number for number, each in enumerate(parts.product.results) if isinstance(each, str)]
+    missing = {
+        f"'split_k' {tiling.slices}; write 1": tiling.slices > 1,
+        f"'wait_depth' {tiling.wait_depth}; write 0": tiling.wait_depth > 0,
+        f"output {irregular[:1]}, which is not written at regular distances; choose another scheme": bool(irregular),
+    }
+    for what, is_asked in missing.items():
+        if is_asked:
+            message = f"the plan of @{candidate.name}: scheme 'mma' builds no kernels yet with {what}"
+            raise TinycError("UnsupportedPlan", message, candidate.where)
 
 
 def _write(parts: Parts) -> gpu.GPUFuncOp:

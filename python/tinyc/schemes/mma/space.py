@@ -93,17 +93,14 @@ def _filled(
     # Two CTAs share the operand of which a tile has more.
     pair = (2, 1) if tile[1] >= tile[0] else (1, 2)
     clusters = (given.cluster,) if given.cluster else ((1, 1), pair) if plain.is_persistent else ((1, 1),)
-    # A warpgroup that multiplies alone leaves a gap where it waits for all of its products.
-    alone = case.unit.is_wgmma and (schedule == "pingpong" or plain.consumers == 1)
-    waits = (0, 1) if alone and given.wait_depth is None else (plain.wait_depth,)
     slices = list(_slices(given, tile, case))
-    for stages, cluster, wait_depth, (algorithm, parts) in itertools.product(depths, clusters, waits, slices):
-        yield replace(plain, stages=stages, cluster=cluster, wait_depth=wait_depth, algorithm=algorithm, slices=parts)
+    for stages, cluster, (algorithm, parts) in itertools.product(depths, clusters, slices):
+        yield replace(plain, stages=stages, cluster=cluster, algorithm=algorithm, slices=parts)
 
 
 def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator[tuple[Algorithm, int]]:
-    """Yield the algorithms with their slices of k; slices by themselves only where tiles do not fill the SMs."""
-    if given.algorithm == "implicit_gemm" or given.slices == 1 or case.pattern == "conv":
+    """Yield the algorithms with their slices of k: those that are asked for, as no kernel is built with any yet."""
+    if given.algorithm in (None, "implicit_gemm") and given.slices in (None, 1):
         yield "implicit_gemm", 1
         return
     algorithms: tuple[Algorithm, ...] = ("splitk_serial", "splitk_parallel")
