@@ -15,7 +15,9 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.cuda.main.host import HostPrinter
 from tinyc.dialects.cuda.main.knowledge import knowledge_of
 from tinyc.dialects.cuda.main.reference.function import SUFFIX, reference_of
-from tinyc.dialects.cuda.printer.functions import FunctionPrinter, argument_names, comment_text
+from tinyc.dialects.cuda.printer.declarations import argument_names
+from tinyc.dialects.cuda.printer.functions import FunctionPrinter, comment_text
+from tinyc.dialects.cuda.printer.instructions import functions_of
 from tinyc.dialects.cuda.printer.names import function_names
 from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
@@ -114,6 +116,7 @@ class _File:
         modules = (op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp))
         self.chip = next((chip_of(each) for each in modules), target_of(DEFAULT_ARCH).chip)
         self.helpers: set[str] = set()
+        self.instructions: set[str] = set()
 
     def text(self) -> str:
         """The file."""
@@ -121,7 +124,8 @@ class _File:
         if self.program is not None:
             functions += [HOST_PRELUDE, *self._references(), self._main(self.program)]
         used = includes("\n".join(functions), with_main=self.program is not None)
-        parts = [self._header(), used, prelude(self.helpers), *functions]
+        instructions = functions_of(self.instructions) if self.instructions else ""
+        parts = [self._header(), used, prelude(self.helpers), instructions, *functions]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def _header(self) -> str:
@@ -132,7 +136,7 @@ class _File:
         return _HEADER.format(build=build, sizes=sizes)
 
     def _kernel(self, kernel: GpuKernel) -> str:
-        printer = FunctionPrinter(kernel.op, argument_names(kernel), self.helpers, kernel.in_place)
+        printer = FunctionPrinter(kernel.op, argument_names(kernel), self.helpers, self.instructions, kernel.in_place)
         return f"{_launch_comment(kernel)}\n{printer.text(self.names[kernel.name])}"
 
     def _references(self) -> list[str]:
@@ -140,7 +144,7 @@ class _File:
 
     def _reference(self, kernel: GpuKernel) -> str:
         reference, names = self.references[kernel.name], argument_names(kernel)
-        printer = FunctionPrinter(reference, names, self.helpers, kernel.in_place)
+        printer = FunctionPrinter(reference, names, self.helpers, self.instructions, kernel.in_place)
         name = self.names[kernel.name]
         text = printer.text(f"{name}{SUFFIX}")
         return f"// What {name} computes, one element after the other.\n{text}"

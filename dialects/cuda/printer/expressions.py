@@ -55,6 +55,8 @@ def _integer_sum(symbol: str, level: int, name: str, on_bool: str) -> Writer:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if _is_bool(kind):
             return infix(on_bool, EQUALITY if on_bool == "!=" else AND, left, right)
+        if printer.is_word(op.results[0]):
+            return infix(symbol, level, left, right, associative=symbol == "+")
         if _is_index(kind):
             folded = printer.fold_constants(op) or _plain(symbol, left, right)
             # Bracketed to the left and to the right these are the same number; a product of a quotient is not.
@@ -120,7 +122,7 @@ def _bits(symbol: str, on_bool: str, level: int) -> Writer:
 def _shift(symbol: str, signed: bool) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
-        if signed or (symbol == ">>" and printer.is_nonnegative(op.operands[0])):
+        if signed or printer.is_word(op.results[0]) or (symbol == ">>" and printer.is_nonnegative(op.operands[0])):
             text = CppText(f"{left.within(PREFIX)} {symbol} {right.within(PREFIX)}", SHIFT)
             return converted(type_name(kind), text) if is_narrow(kind) else text
         return converted(
@@ -157,6 +159,8 @@ def _extreme(symbol: str, unsigned: bool) -> Writer:
         if _is_bool(kind):
             wider = (symbol == ">") == unsigned
             return infix("||" if wider else "&&", OR if wider else AND, left, right)
+        if printer.is_word(op.results[0]):
+            return call(f"{printer.helper('larger' if symbol == '>' else 'smaller')}<uint32_t>", left, right)
         if unsigned and not all(printer.is_nonnegative(operand) for operand in op.operands):
             name = printer.helper("larger" if symbol == ">" else "smaller")
             operands = [converted(unsigned_name(kind), each) for each in (left, right)]
@@ -275,6 +279,8 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
         source, target, operand = op.operands[0].type, _type(op), printer.operand(op.operands[0])
         if _is_bool(source) and not from_unsigned:
             return CppText(f"-{type_name(target)}({operand.text})", PREFIX)
+        if printer.is_word(op.results[0]):
+            return converted("uint32_t", operand)
         if from_unsigned and not _is_bool(source) and not printer.is_nonnegative(op.operands[0]):
             operand = converted(unsigned_name(source), operand)
         if to_unsigned:
@@ -290,11 +296,11 @@ def _truncated(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     operand = printer.operand(op.operands[0])
     if _is_bool(_type(op)):
         return infix("!=", EQUALITY, CppText(f"({operand.within(PREFIX)} & 1)"), CppText("0"))
-    return converted(type_name(_type(op)), operand)
+    return converted(printer.type_of(op.results[0]), operand)
 
 
 def _reinterpreted(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
-    return call(f"{printer.helper('bit_cast')}<{type_name(_type(op))}>", printer.operand(op.operands[0]))
+    return call(f"{printer.helper('bit_cast')}<{printer.type_of(op.results[0])}>", printer.operand(op.operands[0]))
 
 
 def _chosen(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:

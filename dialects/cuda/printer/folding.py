@@ -8,9 +8,11 @@ An `scf.if` that only chooses between two such expressions is a `? :`.
 import bisect
 from collections.abc import Iterator
 
-from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS
+from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, AddressOp, InstructionOp, MapAddressOp
 from tinyc.mlir import arith, gpu, ir, memref, scf
 
+#: Ops of the scalar level's own that may only compute.
+PURE_SCALAR_OPS = (AddressOp, MapAddressOp, InstructionOp)
 #: How many ops an expression has at most.
 MAX_OPS = 10
 
@@ -23,12 +25,17 @@ def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
 
 def is_pure(op: ir.OpView) -> bool:
     """Whether an op only computes, so that it matters only where its results do."""
-    return op.operation.name.startswith(("arith.", "math."))
+    if isinstance(op, InstructionOp):
+        return op.entry.pure and len(op.results) == 1 and not op.entry.updated
+    return isinstance(op, PURE_SCALAR_OPS) or op.operation.name.startswith(("arith.", "math."))
 
 
 def writes_memory(op: ir.OpView) -> bool:
     """Whether an op writes memory, or waits for others to."""
-    return isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS)) and not isinstance(op, READING_OPS)
+    if isinstance(op, InstructionOp) and op.entry.pure:
+        return False
+    does = isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS))
+    return does and not isinstance(op, (*READING_OPS, AddressOp, MapAddressOp))
 
 
 def is_free(op: ir.OpView) -> bool:

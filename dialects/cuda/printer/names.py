@@ -28,7 +28,7 @@ RESERVED = frozenset(
     fill_floats fill_integers float floor_div for fprintf friend generator goto grid gridDim half has_blocks
     has_noted if inline int int16_t int32_t int64_t int8_t is_nan larger less_or_greater linux long main
     max_abs_err maximum memcpy minimum multiply_high mutable namespace new noexcept not not_eq nullptr number ok
-    operator or or_eq printf private protected public read_size reciprocal_root register require return short
+    operator or or_eq printf private protected ptx public read_size reciprocal_root register require return short
     signed size_t sizeof smaller static status status_expected std stderr stdin stdout strlen struct switch
     template this threadIdx thread_local throw to_device to_host true try typedef typeid typename uint16_t
     uint32_t uint64_t uint8_t union unix unsigned using virtual void volatile wchar_t while wrapping_add

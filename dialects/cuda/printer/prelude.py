@@ -98,7 +98,7 @@ _MAIN_HEADERS = ("algorithm", "cmath", "cstdint", "cstdio", "cstdlib", "cstring"
 
 def includes(text: str, with_main: bool) -> str:
     """The includes of a file: CUDA's for the types in its text, and the library's."""
-    types = {"__nv_bfloat16": "cuda_bf16.h", "half": "cuda_fp16.h"}
+    types = {"CUtensorMap": "cuda.h", "__nv_bfloat16": "cuda_bf16.h", "half": "cuda_fp16.h"}
     cuda = [*(header for name, header in types.items() if name in text), "cuda_runtime.h"]
     library = _MAIN_HEADERS if with_main else _KERNEL_HEADERS
     return "\n".join([*(f"#include <{each}>" for each in cuda), "", *(f"#include <{each}>" for each in library)])

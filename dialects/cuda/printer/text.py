@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tinyc.dialects.cuda.printer.arrays import Element
 from tinyc.dialects.cuda.printer.types import is_narrow, type_name
+from tinyc.dialects.gpu.statements import AddressOp, InstructionOp, MapAddressOp
 from tinyc.mlir import ir
 
 #: How tightly operators bind, the tightest first.
@@ -43,6 +45,34 @@ class ExpressionPrinter(Protocol):
 
     def name_of_parts(self, values: Sequence[ir.Value]) -> str:
         """A new name for values that are held together, each of which is a part of it from then on."""
+        ...
+
+    def name(self, value: ir.Value) -> str:
+        """A new name for a value, which a statement is about to declare."""
+        ...
+
+    def updated(self, op: InstructionOp) -> Element:
+        """Where what an instruction updates begins: where it is held, or in a new array with a copy of it."""
+        ...
+
+    def given(self, op: InstructionOp) -> Element:
+        """Where the results of an instruction begin: in an array of their own, or in that which they are a part of."""
+        ...
+
+    def fragment(self, values: Sequence[ir.Value]) -> str:
+        """Where values are that an instruction takes as one, in the order of an array: a new one, if they have none."""
+        ...
+
+    def is_word(self, value: ir.Value) -> bool:
+        """Whether a value of type i32 is written as `uint32_t`."""
+        ...
+
+    def type_of(self, value: ir.Value) -> str:
+        """The C++ type of a value."""
+        ...
+
+    def instruction(self, name: str) -> str:
+        """The name of the function that is an instruction, which the file then has."""
         ...
 
     def helper(self, name: str) -> str:
@@ -83,3 +113,10 @@ def choice(kind: ir.Type, condition: CppText, if_true: CppText, if_false: CppTex
         return infix("&&", AND, condition, if_true, associative=True)
     text = f"{condition.within(OR)} ? {if_true.within(OR)} : {if_false.within(CHOICE)}"
     return converted(type_name(kind), CppText(text)) if is_narrow(kind) else CppText(text, CHOICE)
+
+
+def is_pointer(value: ir.Value) -> bool:
+    """Whether a value is an address in global memory that only instructions take: a pointer, then."""
+    op = value.owner
+    is_address = isinstance(op, AddressOp | MapAddressOp) and str(value.type) == "i64"
+    return is_address and all(isinstance(use.owner, InstructionOp) for use in value.uses)

@@ -1,0 +1,60 @@
+"""Which values of a kernel are known not to be negative: extents and thread numbers, words, and sums of such.
+
+In: a value. Out: whether C++'s signed arithmetic does with it what MLIR's unsigned does. Arithmetic on positions does
+not overflow; that on integers may.
+"""
+
+from collections.abc import Container
+
+from tinyc.dialects.cuda.printer.simplify import constant_of
+from tinyc.dialects.cuda.printer.types import is_float_type
+from tinyc.dialects.gpu.kernel import Position
+from tinyc.mlir import arith, ir, scf
+
+#: Ops whose result is not negative where no operand is.
+_WHERE_ALL_ARE = (
+    *(arith.AddIOp, arith.MulIOp, arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp),
+    *(arith.MinSIOp, arith.MinUIOp, arith.MaxUIOp, arith.RemUIOp, arith.RemSIOp),
+)
+
+
+class Nonnegative:
+    """What is known of one function, with these extents and words."""
+
+    def __init__(self, extents: Container[ir.Value], words: Container[ir.Value]) -> None:
+        self._extents, self._words = extents, words
+        self._known: dict[ir.Value, bool] = {}
+
+    def __contains__(self, value: ir.Value) -> bool:
+        """Whether an `index` or integer is known not to be negative."""
+        if value not in self._known:
+            self._known[value] = False  # for what it is asked of while it is computed
+            self._known[value] = self._is(value)
+        return self._known[value]
+
+    def _is(self, value: ir.Value) -> bool:
+        if value in self._words:
+            return True
+        if isinstance(value, ir.BlockArgument):
+            return value in self._extents or self._is_upward_index(value)
+        op, constant = value.owner, constant_of(value)
+        if constant is not None:
+            return not is_float_type(value.type) and constant >= 0
+        if isinstance(op, Position):
+            return True
+        if isinstance(op, arith.IndexCastOp | arith.ExtSIOp):
+            return op.in_ in self
+        if isinstance(op, arith.ExtUIOp):
+            return op.in_ in self._words
+        if not isinstance(value.type, ir.IndexType):
+            return False
+        if isinstance(op, arith.SelectOp):
+            return op.true_value in self and op.false_value in self
+        if isinstance(op, arith.MaxSIOp):
+            return op.lhs in self or op.rhs in self
+        return isinstance(op, _WHERE_ALL_ARE) and all(each in self for each in op.operands)
+
+    def _is_upward_index(self, argument: ir.BlockArgument) -> bool:
+        """Whether a value is the index of a loop that starts at 0 or above."""
+        loop = argument.owner.owner.opview
+        return isinstance(loop, scf.ForOp) and argument.arg_number == 0 and loop.lowerBound in self
