@@ -25,7 +25,7 @@ class Element:
     @property
     def address(self) -> str:
         """Where it is, which is where those behind it follow."""
-        return f"&{self}" if self.number else self.array
+        return f"&{self}"
 
 
 class Arrays:

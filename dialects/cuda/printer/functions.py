@@ -15,6 +15,7 @@ from tinyc.dialects.cuda.printer.folding import PURE_SCALAR_OPS, Folding, inner_
 from tinyc.dialects.cuda.printer.instructions import NAMESPACE, function_name
 from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
 from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
+from tinyc.dialects.cuda.printer.rolling import rolled
 from tinyc.dialects.cuda.printer.simplify import constant_of
 from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, SHIFT, CppText, choice, is_pointer
 from tinyc.dialects.cuda.printer.types import integer_text, type_name
@@ -108,7 +109,7 @@ class FunctionPrinter:
         for each in self.shared:
             self.line(each.declaration)
         self._ops(self.block)
-        return "\n".join([*head(self.function, name, self._parameters()), *self.lines, "}"])
+        return "\n".join([*head(self.function, name, self._parameters()), *rolled(self.lines), "}"])
 
     def _parameters(self) -> list[str]:
         """The parameters; the host has no tensor maps."""
@@ -225,24 +226,21 @@ class FunctionPrinter:
         elif not isinstance(op, gpu.ReturnOp | func.ReturnOp | scf.YieldOp | memref.GetGlobalOp):
             raise _unspelt(op)
 
-    def _name(self, value: ir.Value) -> str:
+    def name(self, value: ir.Value) -> str:
+        """A new name for a value, which a statement is about to declare."""
         name = self.names.fresh(name_hint(value, self.buffers, self.extents))
         self.texts[value] = CppText(name)
         return name
 
     def name_of_parts(self, values: Sequence[ir.Value]) -> str:
         """A new name for values that are held together, each of which is a part of it from then on."""
-        name = self._name(values[0])
+        name = self.name(values[0])
         self.texts.update({value: CppText(f"{name}.at[{number}]") for number, value in enumerate(values)})
         return name
 
     def _define(self, value: ir.Value, expression: CppText) -> None:
-        name = self._name(value)
+        name = self.name(value)
         self.line(f"const {self.type_of(value)} {name} = {expression.text};")
-
-    def name(self, value: ir.Value) -> str:
-        """A new name for a value, which a statement is about to declare."""
-        return self._name(value)
 
     def updated(self, op: InstructionOp) -> Element:
         """Where what an instruction updates begins: where it is held, or in a new array with a copy of it."""
@@ -256,7 +254,7 @@ class FunctionPrinter:
         """Where the results of an instruction begin: in an array of their own, or in that which they are a part of."""
         array, number, size = part_of(op)
         if number == 0:
-            name = self._name(op.results[0])
+            name = self.name(op.results[0])
             self._parts[array] = name
             self.line(f"{self.type_of(op.results[0])} {name}[{size}];")
         first = Element(self._parts[array], number)
@@ -275,7 +273,7 @@ class FunctionPrinter:
 
     def _new_array(self, values: Sequence[ir.Value], texts: Sequence[str]) -> Element:
         """Declare an array for values with what it begins with."""
-        name, kind = self._name(values[0]), self.type_of(values[0])
+        name, kind = self.name(values[0]), self.type_of(values[0])
         start = f"{kind} {name}[{len(texts)}] = {{"
         if set(texts) <= {"0", "0.f"}:
             self.line(f"{start}}};")
@@ -301,7 +299,7 @@ class FunctionPrinter:
         needed = [number for number, result in enumerate(op.results) if list(result.uses)]
         results = [op.results[number] for number in needed]
         for result in results:
-            self.line(f"{self.type_of(result)} {self._name(result)};")
+            self.line(f"{self.type_of(result)} {self.name(result)};")
             self.variables.add(result)
         blocks = [block for block in inner_blocks(op) if len(block.operations)]
         for number, block in enumerate(blocks):
@@ -358,7 +356,7 @@ class FunctionPrinter:
                 self.texts[variable] = self.texts[start]
             else:
                 text = self.operand(start).text
-                declared.setdefault(self.type_of(variable), []).append(f"{self._name(variable)} = {text}")
+                declared.setdefault(self.type_of(variable), []).append(f"{self.name(variable)} = {text}")
             self.texts[result] = self.texts[variable]
             self.variables.update((variable, result))
         for kind, each in declared.items():

@@ -8,15 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from tinyc.dialects.cuda.printer.arrays import part_of
 from tinyc.dialects.cuda.printer.expressions import LIBRARY
 from tinyc.dialects.cuda.printer.prelude import HELPERS
-from tinyc.dialects.gpu.kernel import Position, axis_of
-from tinyc.dialects.gpu.statements import LoadVectorOp
+from tinyc.dialects.gpu.kernel import WARP_LANES, Position, axis_of
+from tinyc.dialects.gpu.statements import AddressOp, InstructionOp, LoadVectorOp
 from tinyc.mlir import arith, gpu, ir, memref, scf
 
 _LOOPS = "ijklmpqrst"
 _DEPTH = 4  # how far to look for what a position is made of
 _THREADS = {gpu.ThreadIdOp: "t", gpu.BlockIdOp: "b", gpu.GridDimOp: "grid_", gpu.BlockDimOp: "block_"}
+#: Kinds of what a word comes from, beside these: an address in shared memory, and the number of a warp or a lane.
+_SHARED, _LANES = "shared", "lanes"
+#: What begins the name of an instruction → what its results are called.
+_GIVEN = {"cvt.pack": "pair", "ld.": "loaded", "elect": "elected", "cluster.rank": "rank", "ldmatrix": "matrices"}
 _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | arith.BitcastOp
 
 #: Words that nothing may be called: of the language, macros, and those that the file uses itself.
@@ -106,8 +111,12 @@ class FreshNames:
 def name_hint(value: ir.Value, buffers: Mapping[ir.Value, str], extents: Mapping[ir.Value, str]) -> str:
     """A readable name for a value: after its loop, its buffer, its type or the extent that bounds it."""
     if isinstance(value, ir.BlockArgument):
-        return "acc"
+        return _carried(value)
     op = value.owner
+    if isinstance(op, InstructionOp):
+        return _given(op)
+    if isinstance(op, gpu.ShuffleOp) and str(value.type) == "i32":
+        return "warp"
     if isinstance(op, Position):
         return f"{_THREADS[type(op)]}{axis_of(op)}"
     if isinstance(op, _Conversion) and isinstance(op.in_.owner, memref.LoadOp | LoadVectorOp):
@@ -127,7 +136,49 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
         return _bounded_by(value, extents) or _of_threads(value)
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
+    if kind == "i32":
+        return _of_word(value)
     return "v" if kind.startswith(("f", "b")) else "word"
+
+
+def _carried(argument: ir.BlockArgument) -> str:
+    """A name for what a loop carries: a sum, or a position and whether it has gone round once more."""
+    loop = argument.owner.owner.opview
+    if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp):
+        return "acc"
+    body = loop.body.operations
+    following = body[len(body) - 1].operands[argument.arg_number - 1].owner
+    by_op = {arith.XOrIOp: "parity", arith.SelectOp: "stage"}
+    if isinstance(following, scf.ForOp):  # an inner loop goes on with it
+        return _carried(following.inner_iter_args[list(following.initArgs).index(argument)])
+    return by_op.get(type(following), "acc")
+
+
+def _given(op: InstructionOp) -> str:
+    """A name for what an instruction gives."""
+    array, name = part_of(op)[0], op.entry.name
+    if array:
+        return array
+    found = (hint for start, hint in _GIVEN.items() if name.startswith(start))
+    return "acc" if op.entry.updated else next(found, "word")
+
+
+def _of_word(value: ir.Value) -> str:
+    """A name for a word after the thread numbers or the shared memory that it comes from."""
+    op = value.owner
+    if isinstance(op, AddressOp):
+        return "base"
+    if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, gpu.ThreadIdOp):
+        return "thread"
+    if isinstance(op, arith.AndIOp) and name_hint(op.lhs, {}, {}) == "thread" and _number(op.rhs) == WARP_LANES - 1:
+        return "lane"
+    kinds = {kind for kind, _ in _sources(value, _DEPTH)}
+    return "place" if _SHARED in kinds else "offset" if kinds & {"t", "b", _LANES} else "word"
+
+
+def _number(value: ir.Value) -> int | None:
+    op = value.owner
+    return ir.IntegerAttr(op.value).value if isinstance(op, arith.ConstantOp) else None
 
 
 def _bounded_by(value: ir.Value, extents: Mapping[ir.Value, str]) -> str | None:
@@ -161,6 +212,10 @@ def _sources(value: ir.Value, depth: int) -> set[tuple[str, str]]:
         return {("", "")}
     if isinstance(op, arith.ConstantOp):
         return set()
+    if isinstance(op, AddressOp):
+        return {(_SHARED, "")}
+    if isinstance(op, gpu.ShuffleOp):
+        return {(_LANES, "")}
     if isinstance(op, Position):
         return {(_THREADS[type(op)], axis_of(op))}
     return {source for each in op.operands for source in _sources(each, depth - 1)}

@@ -1,15 +1,26 @@
-"""Index arithmetic that a reader would do in the head, done: sums with 0, products with 0 and 1, divisions by 1.
+"""Integer arithmetic that a reader would do in the head, done: sums with 0, products with 0 and 1, divisions by 1.
 
 In: functions at the scalar level, changed in place. Out: fewer ops in use. A division by a constant 0 stands in a loop
-over nothing, which C++ compilers warn of all the same; it becomes 0. Nothing else is folded: MLIR's canonicalisation
-would change how numbers are rounded.
+over nothing, which C++ compilers warn of all the same; it becomes 0. Of words, what is computed of constants alone is
+one, too. Nothing else is folded: MLIR's canonicalisation would change how numbers are rounded.
 """
+
+import operator
+from typing import TypeGuard
 
 from tinyc.dialects.cuda.printer.folding import inner_blocks
 from tinyc.dialects.cuda.printer.types import value_of
 from tinyc.mlir import arith, ir
 
 _DIVISIONS = arith.DivUIOp | arith.DivSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
+#: What is computed of two words that are known and not negative.
+_OF_NUMBERS = {
+    arith.AddIOp: operator.add,
+    arith.MulIOp: operator.mul,
+    arith.AndIOp: operator.and_,
+    arith.XOrIOp: operator.xor,
+    arith.ShRUIOp: operator.rshift,
+}
 _REMAINDERS = arith.RemUIOp | arith.RemSIOp
 
 
@@ -18,16 +29,18 @@ def simplify_indices(block: ir.Block) -> None:
     for op in block.operations:
         for inner in inner_blocks(op):
             simplify_indices(inner)
-        if len(op.operands) == 2 and len(op.results) == 1 and isinstance(op.results[0].type, ir.IndexType):
-            simpler = _simpler(op)
+        if len(op.results) == 1 and (isinstance(op.results[0].type, ir.IndexType) or str(op.results[0].type) == "i32"):
+            simpler = _simpler(op) if len(op.operands) == 2 else _converted(op)
             if simpler is not None:
                 op.results[0].replace_all_uses_with(simpler)
 
 
 def _simpler(op: ir.OpView) -> ir.Value | None:
-    """The value that an `index` op on two operands has, where it is one of them or 0."""
+    """The value that an op on two operands has, where it is one of them, 0, or a word that is known."""
     left, right = op.operands
     first, second = constant_of(left), constant_of(right)
+    if _is_small(first) and _is_small(second) and type(op) in _OF_NUMBERS and str(left.type) == "i32":
+        return _constant_before(op, _OF_NUMBERS[type(op)](first, second) )
     if isinstance(op, arith.AddIOp) and 0 in (first, second):
         return left if second == 0 else right
     if isinstance(op, arith.MulIOp):
@@ -38,8 +51,24 @@ def _simpler(op: ir.OpView) -> ir.Value | None:
     if isinstance(op, _DIVISIONS) and second in (0, 1):
         return left if second == 1 else right
     if isinstance(op, _REMAINDERS) and second in (0, 1):
-        return right if second == 0 else _zero_before(op)
+        return right if second == 0 else _constant_before(op, 0)
     return None
+
+
+def _is_small(value: int | float | None) -> TypeGuard[int]:
+    """Whether a number is one whose sums and products with such are words that are not negative, and wrap nowhere."""
+    return isinstance(value, int) and 0 <= value < 2**15
+
+
+def _converted(op: ir.OpView) -> ir.Value | None:
+    """The value that a conversion between `index` and a word has: a number, or what was converted the other way."""
+    if not isinstance(op, arith.IndexCastOp):
+        return None
+    source, known = op.in_.owner, constant_of(op.in_)
+    if isinstance(known, int) and str(op.out.type) == "i32" and abs(known) < 2**31:
+        return _constant_before(op, known)
+    back = isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type and str(op.out.type) == "i32"
+    return source.in_ if back else None
 
 
 def constant_of(value: ir.Value) -> int | float | None:
@@ -48,6 +77,6 @@ def constant_of(value: ir.Value) -> int | float | None:
     return value_of(op.value) if isinstance(op, arith.ConstantOp) else None
 
 
-def _zero_before(op: ir.OpView) -> ir.Value:
+def _constant_before(op: ir.OpView, value: int) -> ir.Value:
     with ir.InsertionPoint(op), op.location:
-        return arith.constant(ir.IndexType.get(), 0)
+        return arith.constant(op.results[0].type, value)
