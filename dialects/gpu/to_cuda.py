@@ -19,7 +19,7 @@ from tinyc.dialects.cuda.printer.declarations import argument_names
 from tinyc.dialects.cuda.printer.functions import FunctionPrinter, comment_text
 from tinyc.dialects.cuda.printer.instructions import functions_of
 from tinyc.dialects.cuda.printer.names import function_names
-from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, includes, prelude
+from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import constants_of, program_of
@@ -122,14 +122,15 @@ class _File:
         """The file."""
         functions = [self._kernel(kernel) for kernel in self.kernels.values()]
         if self.program is not None:
-            functions += [HOST_PRELUDE, *self._references(), self._main(self.program)]
+            maps = [TENSOR_MAP] if any(each.tensor_maps for each in self.kernels.values()) else []
+            functions += [HOST_PRELUDE, *maps, *self._references(), self._main(self.program)]
         used = includes("\n".join(functions), with_main=self.program is not None)
         instructions = functions_of(self.instructions) if self.instructions else ""
         parts = [self._header(), used, prelude(self.helpers), instructions, *functions]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def _header(self) -> str:
-        build = f"nvcc -O3 -arch={self.chip} -fmad=false"
+        build = f"nvcc -O3 {_architecture(self.chip)} -fmad=false"
         if self.program is None:
             return f"// Kernels that tinyc generated (--gpu-to-cuda). Build: {build} -c <file>.cu"
         sizes = "".join(f" [{symbol}=<size>]" for symbol in self.program.symbols)
@@ -140,7 +141,9 @@ class _File:
         return f"{_launch_comment(kernel)}\n{printer.text(self.names[kernel.name])}"
 
     def _references(self) -> list[str]:
-        return [self._reference(kernel) for name, kernel in self.kernels.items() if name in self.references]
+        """The reference of each kernel that is launched; its alternatives compute the same."""
+        launched = {} if self.program is None else {kernel.symbol for kernel in self.program.kernels}
+        return [self._reference(kernel) for name, kernel in self.kernels.items() if name in launched]
 
     def _reference(self, kernel: GpuKernel) -> str:
         reference, names = self.references[kernel.name], argument_names(kernel)
@@ -157,6 +160,11 @@ class _File:
         knowledge = knowledge_of(program, self.names, self.kernels, self.references)
         self.helpers.add("floor_div")
         return HostPrinter(program, knowledge, self.constants).text()
+
+
+def _architecture(chip: str) -> str:
+    """What nvcc is told of the chip: of one with features of its own its code alone, which no PTX for others has."""
+    return f"-gencode arch={chip.replace('sm', 'compute')},code={chip}" if chip.endswith("a") else f"-arch={chip}"
 
 
 _HEADER = """\

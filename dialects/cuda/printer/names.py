@@ -18,8 +18,8 @@ from tinyc.mlir import arith, gpu, ir, memref, scf
 _LOOPS = "ijklmpqrst"
 _DEPTH = 4  # how far to look for what a position is made of
 _THREADS = {gpu.ThreadIdOp: "t", gpu.BlockIdOp: "b", gpu.GridDimOp: "grid_", gpu.BlockDimOp: "block_"}
-#: Kinds of what a word comes from, beside these: an address in shared memory, and the number of a warp or a lane.
-_SHARED, _LANES = "shared", "lanes"
+#: The kind of a word that comes from an address in shared memory.
+_SHARED = "shared"
 #: What begins the name of an instruction → what its results are called.
 _GIVEN = {"cvt.pack": "pair", "ld.": "loaded", "elect": "elected", "cluster.rank": "rank", "ldmatrix": "matrices"}
 _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | arith.BitcastOp
@@ -173,7 +173,7 @@ def _of_word(value: ir.Value) -> str:
     if isinstance(op, arith.AndIOp) and name_hint(op.lhs, {}, {}) == "thread" and _number(op.rhs) == WARP_LANES - 1:
         return "lane"
     kinds = {kind for kind, _ in _sources(value, _DEPTH)}
-    return "place" if _SHARED in kinds else "offset" if kinds & {"t", "b", _LANES} else "word"
+    return "place" if _SHARED in kinds else "offset"
 
 
 def _number(value: ir.Value) -> int | None:
@@ -214,8 +214,6 @@ def _sources(value: ir.Value, depth: int) -> set[tuple[str, str]]:
         return set()
     if isinstance(op, AddressOp):
         return {(_SHARED, "")}
-    if isinstance(op, gpu.ShuffleOp):
-        return {(_LANES, "")}
     if isinstance(op, Position):
         return {(_THREADS[type(op)], axis_of(op))}
     return {source for each in op.operands for source in _sources(each, depth - 1)}
