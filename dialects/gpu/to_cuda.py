@@ -16,11 +16,12 @@ from tinyc.dialects.cuda.main.host import HostPrinter
 from tinyc.dialects.cuda.main.knowledge import knowledge_of
 from tinyc.dialects.cuda.main.reference.function import SUFFIX, reference_of
 from tinyc.dialects.cuda.printer.declarations import argument_names
-from tinyc.dialects.cuda.printer.functions import FunctionPrinter, comment_text
+from tinyc.dialects.cuda.printer.functions import FunctionPrinter
 from tinyc.dialects.cuda.printer.instructions import functions_of
 from tinyc.dialects.cuda.printer.names import function_names
 from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
+from tinyc.dialects.cuda.printer.text import comment_text
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.expand.lowering import GpuExpand

@@ -223,18 +223,19 @@ class HostPrinter:
 
     def _launch(self, kernel: KernelLaunch) -> None:
         """Write a launch: of the first alternative whose guards hold, else of the kernel itself."""
-        depth = 0
+        start = ""
         for alternative, launch in zip(kernel.alternatives, kernel.launches[1:], strict=True):
             guards = [(self._extent(each.lhs), each.predicate, self._extent(each.rhs)) for each in alternative.guards]
             held = " && ".join(f"{lhs} {'==' if predicate == 'eq' else '<='} {rhs}" for lhs, predicate, rhs in guards)
-            self._line(f"{'} else ' if depth else ''}if ({held}) {{")
+            self._line(f"{start}if ({held}) {{")
             self._launch_one(launch, "  ")
-            depth = 1
-        if depth:
-            self._line("} else {")
-        self._launch_one(kernel, "  " * depth)
-        if depth:
-            self._line("}")
+            start = "} else "
+        if not start:
+            self._launch_one(kernel, "")
+            return
+        self._line(f"{start}{{")
+        self._launch_one(kernel, "  ")
+        self._line("}")
 
     def _launch_one(self, kernel: KernelLaunch, indent: str) -> None:
         grid = ", ".join(self._extent(each) for each in kernel.grid)

@@ -11,6 +11,9 @@ from tinyc.dialects.gpu.statements import InstructionOp
 from tinyc.mlir import arith, ir, scf
 
 
+_IN_ROW = 8
+
+
 @dataclass(frozen=True)
 class Element:
     """An element of an array."""
@@ -48,8 +51,8 @@ class Arrays:
         first = self._elements.get(values[0])
         if first is None:
             return None
-        wanted = (Element(first.array, first.number + number) for number in range(len(values)))
-        return first if all(self._elements.get(value) == each for value, each in zip(values, wanted)) else None
+        wanted = [Element(first.array, first.number + number) for number in range(len(values))]
+        return first if [self._elements.get(value) for value in values] == wanted else None
 
     def free(self, values: Sequence[ir.Value], op: ir.OpView) -> Element | None:
         """The first of their elements, where `op` may overwrite them: it is the only use, and as often done."""
@@ -76,7 +79,6 @@ class Arrays:
         beside = None if last is None else Element(last.array, last.number + 1)
         return before.type == start.type and this == beside
 
-
     def named(self, loop: scf.ForOp) -> list[ir.Value]:
         """The values that a loop carries which get a name: of those in an array the first, where that is its own."""
         variables = list(loop.inner_iter_args)
@@ -92,6 +94,15 @@ class Arrays:
     def declared(self, op: InstructionOp) -> list[ir.Value]:
         """The value that the array which begins with an instruction's results is named after, if there is one."""
         return [] if op.entry.updated or part_of(op)[1] else [op.results[0]]
+
+
+def array_lines(kind: str, name: str, texts: Sequence[str]) -> list[str]:
+    """The declaration of an array that begins as these elements."""
+    start = f"{kind} {name}[{len(texts)}] = {{"
+    if set(texts) <= {"0", "0.f"}:
+        return [f"{start}}};"]
+    rows = [texts[at : at + _IN_ROW] for at in range(0, len(texts), _IN_ROW)]
+    return [start, *(f"  {', '.join(row)}," for row in rows), "};"]
 
 
 def part_of(op: InstructionOp) -> tuple[str, int, int]:

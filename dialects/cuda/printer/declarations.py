@@ -132,20 +132,13 @@ def _instructions_with(uses: Iterable[ir.OpOperand]) -> list[InstructionOp]:
 
 
 def argument_names(kernel: GpuKernel) -> list[str]:
-    """A name for each argument of a kernel: the tensor's, the extent's, `status`, the tensor's with `_map` behind it."""
+    """A name for each argument of a kernel: the tensor's, `status`, the extent's; of a map its tensor's and `_map`."""
     wanted: list[str] = []
-    buffers = kernel.buffers
-    maps = iter(kernel.tensor_maps)
-    texts = {
-        argument: note["tgpu.name"].value
-        for argument, note in zip(kernel.arguments, kernel.notes, strict=True)
-        if isinstance(note.get("tgpu.name"), ir.StringAttr)
-    }
-    for position, (argument, note) in enumerate(zip(kernel.arguments, kernel.notes, strict=True)):
+    for position, note in enumerate(kernel.notes):
         name = note.get("tgpu.name", note.get("tgpu.extent"))
-        if isinstance(argument.type, TensorMapType):
-            wanted.append(f"{texts.get(buffers[next(maps).buffer], 'tensor')}_map")
-        else:
-            wanted.append(name.value if isinstance(name, ir.StringAttr) else f"arg{position}")
+        wanted.append(name.value if isinstance(name, ir.StringAttr) else f"arg{position}")
+    first = len(wanted) - len(kernel.tensor_maps)
+    for number, each in enumerate(kernel.tensor_maps):
+        wanted[first + number] = f"{wanted[kernel.arguments.index(kernel.buffers[each.buffer])]}_map"
     pairs = zip(distinct_identifiers(wanted), kernel.notes, strict=True)
     return ["status" if "tgpu.status" in note else name for name, note in pairs]

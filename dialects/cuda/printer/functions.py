@@ -7,8 +7,8 @@ variables, which the end of the loop's body assigns; everything else that has a 
 import re
 from collections.abc import Sequence
 
-from tinyc.diagnostics import TinycError, printable
-from tinyc.dialects.cuda.printer.arrays import Arrays, Element, part_of
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.cuda.printer.arrays import Arrays, Element, array_lines, part_of
 from tinyc.dialects.cuda.printer.declarations import head, parameter_text, shared_arrays
 from tinyc.dialects.cuda.printer.expressions import WRITERS, shuffle_text
 from tinyc.dialects.cuda.printer.folding import PURE_SCALAR_OPS, Folding, inner_blocks, is_pure, terminator
@@ -17,31 +17,34 @@ from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
 from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
 from tinyc.dialects.cuda.printer.rolling import rolled
 from tinyc.dialects.cuda.printer.simplify import constant_of
-from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, SHIFT, CppText, choice, is_pointer
+from tinyc.dialects.cuda.printer.text import (
+    ATOM,
+    PREFIX,
+    SHIFT,
+    CppText,
+    choice,
+    comment_text,
+    is_pointer,
+    unspelt,
+)
 from tinyc.dialects.cuda.printer.types import integer_text, type_name
 from tinyc.dialects.cuda.printer.words import words_of
 from tinyc.dialects.gpu.dialect import TensorMapType
 from tinyc.dialects.gpu.kernel import Position, axis_of
-from tinyc.dialects.gpu.statements import SCALAR_OPS, InstructionOp, LoadVectorOp, by_op
+from tinyc.dialects.gpu.statements import SCALAR_OPS, AddressOp, InstructionOp, LoadVectorOp, MapAddressOp, by_op
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
-from tinyc.mlir.locations import around, where
 
 _INDENT = "  "
 _DECLARED_TOGETHER = 4
-_IN_ROW = 8
 _DIMENSIONS = {
     gpu.ThreadIdOp: "threadIdx",
     gpu.BlockIdOp: "blockIdx",
     gpu.GridDimOp: "gridDim",
     gpu.BlockDimOp: "blockDim",
 }
-_STATEMENTS = by_op((*(each for each in SCALAR_OPS if each not in PURE_SCALAR_OPS), InstructionOp), "tinyc.dialects.cuda.printer.ops", "text")
-_EXPRESSIONS = by_op(PURE_SCALAR_OPS, "tinyc.dialects.cuda.printer.ops", "expression")
-
-
-def comment_text(text: str) -> str:
-    """A text as a comment to the end of a line can hold it."""
-    return printable(text).rstrip("\\")
+_OPS = "tinyc.dialects.cuda.printer.ops"
+_STATEMENTS = by_op([op for op in SCALAR_OPS if op not in (AddressOp, MapAddressOp)], _OPS, "text")
+_EXPRESSIONS = by_op(PURE_SCALAR_OPS, _OPS, "expression")
 
 
 class FunctionPrinter:
@@ -179,7 +182,7 @@ class FunctionPrinter:
             return _EXPRESSIONS[type(op)](self, op)
         if isinstance(value, ir.OpResult) and type(value.owner) in WRITERS:
             return WRITERS[type(value.owner)](self, value.owner, value.result_number)
-        raise _unspelt(op)
+        raise unspelt(op)
 
     def _choice(self, op: scf.IfOp) -> CppText:
         branches = [self.operand(terminator(block).operands[0]) for block in inner_blocks(op)]
@@ -224,7 +227,7 @@ class FunctionPrinter:
                 if result not in self.folding.folded and result not in self.folding.dead:
                     self._define(result, self._expression(result))
         elif not isinstance(op, gpu.ReturnOp | func.ReturnOp | scf.YieldOp | memref.GetGlobalOp):
-            raise _unspelt(op)
+            raise unspelt(op)
 
     def name(self, value: ir.Value) -> str:
         """A new name for a value, which a statement is about to declare."""
@@ -273,16 +276,9 @@ class FunctionPrinter:
 
     def _new_array(self, values: Sequence[ir.Value], texts: Sequence[str]) -> Element:
         """Declare an array for values with what it begins with."""
-        name, kind = self.name(values[0]), self.type_of(values[0])
-        start = f"{kind} {name}[{len(texts)}] = {{"
-        if set(texts) <= {"0", "0.f"}:
-            self.line(f"{start}}};")
-        else:
-            rows = [texts[at : at + _IN_ROW] for at in range(0, len(texts), _IN_ROW)]
-            self.line(start)
-            for row in rows:
-                self.line(f"{_INDENT}{', '.join(row)},")
-            self.line("};")
+        name = self.name(values[0])
+        for line in array_lines(self.type_of(values[0]), name, texts):
+            self.line(line)
         return Element(name, 0)
 
     def _hold(self, values: Sequence[ir.Value], first: Element) -> None:
@@ -399,13 +395,3 @@ def _assignment(name: str, text: str) -> str:
     rest = text.removeprefix(f"{name} + ")
     plain = rest != text and not any(f" {symbol} " in rest for symbol in "+-?<>&|")
     return f"{name} += {rest};" if plain else f"{name} = {text};"
-
-
-def _unspelt(op: ir.OpView | ir.Block) -> TinycError:
-    """The error for what CUDA text has no spelling for."""
-    if isinstance(op, ir.Block):
-        return TinycError("InvalidIr", "CUDA text cannot refer to the argument of a block; run --gpu-expand first")
-    name = op.operation.name
-    remedy = "name its C function in the row's c_functions" if name.startswith("math.") else "run --gpu-expand first"
-    message = f"CUDA text has no spelling for '{name}'; {remedy}"
-    return TinycError("InvalidIr", message, where(around(op)))

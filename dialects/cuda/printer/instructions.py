@@ -31,7 +31,8 @@ def functions_of(names: Iterable[str]) -> str:
     """The functions of the named instructions, in their namespace."""
     entries = [entry for entry in map(instruction, sorted(names)) if entry is not None]
     texts = "\n\n".join(map(function_of, entries))
-    return f"// Instructions of PTX by their names.\nnamespace {NAMESPACE} {{\n\n{texts}\n\n}}  // namespace {NAMESPACE}"
+    start, end = f"namespace {NAMESPACE} {{", f"}}  // namespace {NAMESPACE}"
+    return f"// Instructions of PTX by their names.\n{start}\n\n{texts}\n\n{end}"
 
 
 def function_of(entry: Instruction) -> str:
@@ -99,5 +100,3 @@ def _wrapped(text: str, width: int) -> list[str]:
     """A text in pieces that are the text when they are joined."""
     lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
     return [f"{line} " for line in lines[:-1]] + lines[-1:]
-
-

@@ -40,7 +40,7 @@ def _simpler(op: ir.OpView) -> ir.Value | None:
     left, right = op.operands
     first, second = constant_of(left), constant_of(right)
     if _is_small(first) and _is_small(second) and type(op) in _OF_NUMBERS and str(left.type) == "i32":
-        return _constant_before(op, _OF_NUMBERS[type(op)](first, second) )
+        return _constant_before(op, _OF_NUMBERS[type(op)](first, second))
     if isinstance(op, arith.AddIOp) and 0 in (first, second):
         return left if second == 0 else right
     if isinstance(op, arith.MulIOp):
@@ -61,14 +61,15 @@ def _is_small(value: int | float | None) -> TypeGuard[int]:
 
 
 def _converted(op: ir.OpView) -> ir.Value | None:
-    """The value that a conversion between `index` and a word has: a number, or what was converted the other way."""
+    """The value that an `index` as a word has: a number, or the word that it was."""
     if not isinstance(op, arith.IndexCastOp):
         return None
     source, known = op.in_.owner, constant_of(op.in_)
-    if isinstance(known, int) and str(op.out.type) == "i32" and abs(known) < 2**31:
+    if str(op.out.type) != "i32":
+        return None
+    if isinstance(known, int) and abs(known) < 2**31:
         return _constant_before(op, known)
-    back = isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type and str(op.out.type) == "i32"
-    return source.in_ if back else None
+    return source.in_ if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type else None
 
 
 def constant_of(value: ir.Value) -> int | float | None:

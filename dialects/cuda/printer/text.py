@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tinyc.diagnostics import TinycError, printable
 from tinyc.dialects.cuda.printer.arrays import Element
 from tinyc.dialects.cuda.printer.types import is_narrow, type_name
 from tinyc.dialects.gpu.statements import AddressOp, InstructionOp, MapAddressOp
 from tinyc.mlir import ir
+from tinyc.mlir.locations import around, where
 
 #: How tightly operators bind, the tightest first.
 ATOM, PREFIX, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, AND, OR, CHOICE = 16, 15, 13, 12, 11, 10, 9, 5, 4, 3
@@ -120,3 +122,18 @@ def is_pointer(value: ir.Value) -> bool:
     op = value.owner
     is_address = isinstance(op, AddressOp | MapAddressOp) and str(value.type) == "i64"
     return is_address and all(isinstance(use.owner, InstructionOp) for use in value.uses)
+
+
+def comment_text(text: str) -> str:
+    """A text as a comment to the end of a line can hold it."""
+    return printable(text).rstrip("\\")
+
+
+def unspelt(op: ir.OpView | ir.Block) -> TinycError:
+    """The error for what CUDA text has no spelling for."""
+    if isinstance(op, ir.Block):
+        return TinycError("InvalidIr", "CUDA text cannot refer to the argument of a block; run --gpu-expand first")
+    name = op.operation.name
+    remedy = "name its C function in the row's c_functions" if name.startswith("math.") else "run --gpu-expand first"
+    message = f"CUDA text has no spelling for '{name}'; {remedy}"
+    return TinycError("InvalidIr", message, where(around(op)))

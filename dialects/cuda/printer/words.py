@@ -1,7 +1,7 @@
 """Which values of a kernel are words: 32-bit arithmetic on places, which C++ writes with `uint32_t`.
 
-In: a function at the scalar level. Out: values of type i32. MLIR's integers have no sign; data of type i32 is written as
-`int32_t`, whose arithmetic has to be spelt out, since it overflows. What goes to and comes from instructions are
+In: a function at the scalar level. Out: values of type i32. MLIR's integers have no sign; data of type i32 is written
+as `int32_t`, whose arithmetic has to be spelt out, since it overflows. What goes to and comes from instructions are
 numbers of threads, addresses in shared memory, and bits, of which no op asks for a sign: they wrap around as `uint32_t`
 does. So all values that such arithmetic connects are words, where nothing that it meets has a sign.
 """

@@ -38,7 +38,9 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
 def _note_fragment(loaded: list[ir.Value], side: str, first: int, size: int) -> None:
     """Note for those who print the load of which array its registers are a part: from `first` on, of `size`."""
     array, place = ir.StringAttr.get(side), ir.DenseI64ArrayAttr.get([first, size])
-    loaded[0].owner.attributes["tgpu.part_of"] = ir.DictAttr.get({"array": array, "place": place})
+    load = loaded[0].owner
+    assert not isinstance(load, ir.Block)  # it has been emitted just now
+    load.attributes["tgpu.part_of"] = ir.DictAttr.get({"array": array, "place": place})
 
 
 def _load(

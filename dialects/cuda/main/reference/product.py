@@ -1,7 +1,7 @@
 """The matrix product that an epilogue finishes, found from its accumulator: what it multiplies, element by element.
 
 In: a statement that finishes an accumulator. Out: its two operands. The product is a `tgpu.fma`, `tgpu.mma_sync` or
-`tgpu.wgmma`, in loops and in front of waits; an operand is what fills the tiles that it multiplies, whatever loads them.
+`tgpu.wgmma`, in loops and in front of waits; an operand is what fills the tiles that it multiplies.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -32,7 +32,7 @@ from tinyc.dialects.gpu.statements import (
 from tinyc.dialects.gpu.strided_matrix import MATRIX_SIDES, StridedMatrix
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
-from tinyc.mlir import arith, ir, memref, scf
+from tinyc.mlir import arith, gpu, ir, memref, scf
 from tinyc.mlir.locations import where
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
@@ -50,7 +50,7 @@ class SidePlace:
     index: IndexValues
 
     def among(self, elements: FlatElements, shape: Shape) -> IndexValues:
-        """The same index where the side is made up of other axes; one that there are none of is read at its only one."""
+        """The same index where the side is made up of other axes; none where it has a single index."""
         if shape == self.shape or not shape:
             return self.index[: len(shape)]
         linear = elements.index(0)
@@ -173,10 +173,10 @@ def _source(load: _LoadOp) -> Hashable:
 
 def _mapped(op: FinishingOp, load: TmaLoadOp) -> CopiedOperand:
     """The matrix of a tensor map: the side whose elements are neighbours, the other, then the batch, fastest first."""
-    function = load.map.owner.owner.opview
-    kernel = GpuKernel(function)
-    maps = [each for each in kernel.arguments if each.type == load.map.type]
-    found = kernel.tensor_maps[maps.index(load.map)]
+    block = load.map.owner
+    assert isinstance(block, ir.Block) and isinstance(block.owner.opview, gpu.GPUFuncOp)  # the layer's rule
+    kernel = GpuKernel(block.owner.opview)
+    found = dict(zip(kernel.arguments[-len(kernel.tensor_maps) :], kernel.tensor_maps, strict=True))[load.map]
     buffer, tiling = kernel.buffers[found.buffer], found.tiling
     size = staged_tile(load.tiles.type).tile.element.size_bytes
     strides = [extents.floordiv(each, size) for each in tiling.strides]

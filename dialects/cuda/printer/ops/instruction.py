@@ -46,5 +46,3 @@ def _operand(printer: ExpressionPrinter, op: InstructionOp, value: ir.Value) -> 
     if str(value.type) != "i64" or not takes_pointers(op.entry) or is_pointer(value):
         return given
     return f"reinterpret_cast<void*>({given})"
-
-
