@@ -279,10 +279,10 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
         source, target, operand = op.operands[0].type, _type(op), printer.operand(op.operands[0])
         if _is_bool(source) and not from_unsigned:
             return CppText(f"-{type_name(target)}({operand.text})", PREFIX)
-        if printer.is_word(op.results[0]):
-            return converted("uint32_t", operand)
         if from_unsigned and not _is_bool(source) and not printer.is_nonnegative(op.operands[0]):
             operand = converted(unsigned_name(source), operand)
+        if printer.is_word(op.results[0]):
+            return converted("uint32_t", operand)
         if to_unsigned:
             operand = converted(unsigned_name(target), operand)
         if not _is_index(target):

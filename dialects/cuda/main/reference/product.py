@@ -30,6 +30,7 @@ from tinyc.dialects.gpu.statements import (
     WgmmaOp,
 )
 from tinyc.dialects.gpu.strided_matrix import MATRIX_SIDES, StridedMatrix
+from tinyc.dialects.launch import TensorMapArgument
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.mlir import arith, gpu, ir, memref, scf
@@ -174,9 +175,13 @@ def _source(load: _LoadOp) -> Hashable:
 def _mapped(op: FinishingOp, load: TmaLoadOp) -> CopiedOperand:
     """The matrix of a tensor map: the side whose elements are neighbours, the other, then the batch, fastest first."""
     block = load.map.owner
-    assert isinstance(block, ir.Block) and isinstance(block.owner.opview, gpu.GPUFuncOp)  # the layer's rule
-    kernel = GpuKernel(block.owner.opview)
-    found = dict(zip(kernel.arguments[-len(kernel.tensor_maps) :], kernel.tensor_maps, strict=True))[load.map]
+    function = block.owner.opview if isinstance(block, ir.Block) else None
+    assert isinstance(function, gpu.GPUFuncOp)  # maps are its arguments
+    kernel = GpuKernel(function)
+    maps: dict[ir.Value, TensorMapArgument] = dict(
+        zip(kernel.arguments[-len(kernel.tensor_maps) :], kernel.tensor_maps, strict=True)
+    )
+    found = maps[load.map]
     buffer, tiling = kernel.buffers[found.buffer], found.tiling
     size = staged_tile(load.tiles.type).tile.element.size_bytes
     strides = [extents.floordiv(each, size) for each in tiling.strides]
