@@ -1,7 +1,7 @@
 """Calls of instructions that go along arrays at regular distances, written as loops.
 
 In: the lines of a function. Out: the same with `#pragma unroll` loops in place of at least three calls that differ in
-the numbers of array elements alone, where these go up by the same from each call to the next; and so on for such loops.
+the numbers of array elements alone, where these go up by the same from each call to the next; then of two such loops.
 """
 
 import re
@@ -49,7 +49,7 @@ def _rolled(calls: list[_Calls]) -> list[_Calls]:
     at = 0
     while at < len(calls):
         count = _run_length(calls, at)
-        if count >= _FEWEST:
+        if count >= (2 if calls[at].loops else _FEWEST):
             result.append(replace(calls[at], loops=(*calls[at].loops, (count, _step(calls[at], calls[at + 1])))))
         else:
             count = 1
