@@ -1,7 +1,7 @@
 """A program whose kernels run without a GPU: the executor of the GPU layer.
 
-In: the host program and the kernels. Those of statements that work on tiles of tensor cores run tile by tile, the others
-as --gpu-expand makes them, thread by thread. Out: a function on numpy arrays, as of every device.
+In: the host program and the kernels. Those of statements for tensor cores run tile by tile, the others as --gpu-expand
+makes them, thread by thread. Out: a function on numpy arrays, as of every device.
 """
 
 from collections.abc import Mapping

@@ -29,8 +29,8 @@ def cp_async(team: Team, op: CpAsyncOp) -> Sequence[HeldTile]:
     stage, layout = team.stage(op.tiles, op.stage), staged_tile(op.tiles.type).layout
     memory = team.launch.tensors[op.buffer].reshape(-1)
     at, inside = matrix_places(team, op, stage.values.shape, memory.size)
-    along = (lambda tile: tile) if layout.order == "row" else np.transpose
-    _require_chunks(along(at), along(inside), layout, integer(op, "bytes"))
+    lines = (at, inside) if layout.order == "row" else (at.T, inside.T)
+    _require_chunks(*lines, layout, ir.IntegerAttr(op.attributes["bytes"]).value)
     event = team.new_event()
     team.groups["cp_async"].open.append(event)
     stage.fill(op.name, team.known, event, by_threads=True)
@@ -88,22 +88,19 @@ def _boxes(
 ) -> tuple[Array, Array, PlacedTensorMap]:
     """Where the elements of some lines of a tile are in the buffer of a map, and which the map's tensor has."""
     tensor_map = team.launch.maps[op.map]
-    place: list[int] = [team.number(each) for each in _coordinates(op)]
+    place = [team.number(each) for each in op.place]
     box = (layout.line_elements, layout.lines // ctas, *(1 for _ in place[2:]))
     if (tensor_map.box, tensor_map.swizzle) != (box, layout.swizzle):
         found = f"a box {tensor_map.box} with a swizzle of {tensor_map.swizzle} bytes"
         raise KernelFault(f"'{op.name}' copies by a map with {found}; its tiles take {box} and {layout.swizzle}")
-    place[1] += lines.start
-    ranges = [
-        place[1] + np.arange(lines.stop - lines.start)[:, None],
-        place[0] + np.arange(layout.along)[None, :],
-    ]
-    strides = [stride // layout.element_bytes for stride in tensor_map.strides]
-    at = ranges[1] + strides[0] * ranges[0] + sum(p * s for p, s in zip(place[2:], strides[1:], strict=True))
-    inside = (ranges[0] >= 0) & (ranges[0] < tensor_map.dims[1]) & (ranges[1] >= 0) & (ranges[1] < tensor_map.dims[0])
-    inside = inside & all(0 <= p < dim for p, dim in zip(place[2:], tensor_map.dims[2:], strict=True))
-    return np.where(inside, at, 0), inside, tensor_map
+    rows: Array = np.arange(place[1] + lines.start, place[1] + lines.stop)[:, None]
+    columns: Array = np.arange(place[0], place[0] + layout.along)[None, :]
+    first, *others = (stride // layout.element_bytes for stride in tensor_map.strides)
+    start = sum(at * stride for at, stride in zip(place[2:], others, strict=True))
+    is_there = all(0 <= at < dim for at, dim in zip(place[2:], tensor_map.dims[2:], strict=True))
+    inside = _within(rows, tensor_map.dims[1]) & _within(columns, tensor_map.dims[0]) & is_there
+    return np.where(inside, start + rows * first + columns, 0), inside, tensor_map
 
 
-def _coordinates(op: TmaLoadOp | TmaStoreOp) -> list[ir.Value]:
-    return list(op.place)
+def _within(positions: Array, extent: int) -> Array:
+    return (positions >= 0) & (positions < extent)

@@ -1,6 +1,6 @@
 """A launch of a kernel at the level of statements: what its arguments are, what its bodies compute, what is written.
 
-A body is evaluated once for the whole launch, by the reference executor; tiles are cut from what it gives. So that of an
+A body is evaluated once for the whole launch, by the reference executor; tiles are cut from what it gives. That of an
 epilogue runs when all CTAs have finished: until then the tensor that it goes on from is put together, and outputs hold
 where in the body's result each of their elements is.
 """
@@ -73,18 +73,18 @@ class TileLaunch:
     tensors: dict[ir.Value, Array]
     maps: dict[ir.Value, PlacedTensorMap]
     outputs: dict[ir.Value, WrittenBuffer]
-    _loaded: dict[ir.OpView, Array] = field(default_factory=dict[ir.OpView, Array])
-    _accumulated: dict[ir.OpView, Array] = field(default_factory=dict[ir.OpView, Array])
+    _loaded: dict[LoadTileOp, Array] = field(default_factory=dict[LoadTileOp, Array])
+    _accumulated: dict[EpilogueSlabOp, Array] = field(default_factory=dict[EpilogueSlabOp, Array])
 
     @classmethod
     def of(cls, kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[Argument]) -> "TileLaunch":
         """A launch with an array, a number or a map for each argument."""
-        given = dict(zip(kernel.arguments, arguments, strict=True))
+        given: dict[ir.Value, Argument] = dict(zip(kernel.arguments, arguments, strict=True))
         symbols = {name: int(_number(given[value])) for name, value in kernel.symbols.items()}
-        tensors = {each: _tensor(each, _array(given[each]), symbols) for each in kernel.buffers}
+        tensors: dict[ir.Value, Array] = {each: _tensor(each, _array(given[each]), symbols) for each in kernel.buffers}
         maps = {each: value for each, value in given.items() if isinstance(value, PlacedTensorMap)}
-        written = dict.fromkeys(each.buffer for each in kernel.ops if isinstance(each, StGlobalVecOp | TmaStoreOp))
-        outputs = {
+        written = dict.fromkeys(_buffer(each) for each in kernel.ops if isinstance(each, StGlobalVecOp | TmaStoreOp))
+        outputs: dict[ir.Value, WrittenBuffer] = {
             each: WrittenBuffer(f"output {number}", tensors[each].reshape(-1), _nowhere(tensors[each].size))
             for number, each in enumerate(written)
         }
@@ -143,6 +143,10 @@ def accumulators_of_zero(kind: ir.Type) -> Array:
     """An accumulator tile of zeros."""
     tile = accumulator_tile(kind)
     return np.zeros(tile.shape, tile.element.dtype)
+
+
+def _buffer(op: StGlobalVecOp | TmaStoreOp) -> ir.Value:
+    return op.buffer
 
 
 def _nowhere(size: int) -> Array:

@@ -95,7 +95,9 @@ class Stage:
 def fresh_stages(kernel: GpuKernel, cta: str) -> dict[ir.Value, list[Stage]]:
     """The stages of each circular buffer of a kernel, as a CTA finds them: empty."""
     results: list[ir.Value] = [result for op in kernel.ops if isinstance(op, TgpuOp) for result in op.results]
-    tiles: dict[ir.Value, StagedTile] = {each: staged_tile(each.type) for each in results if isinstance(each.type, SmemType)}
+    tiles: dict[ir.Value, StagedTile] = {
+        each: staged_tile(each.type) for each in results if isinstance(each.type, SmemType)
+    }
     found: dict[ir.Value, list[Stage]] = {
         value: [_fresh(f"stage {stage} of {shown_value(value)} ({cta})", held) for stage in range(held.stages)]
         for value, held in tiles.items()
@@ -106,7 +108,8 @@ def fresh_stages(kernel: GpuKernel, cta: str) -> dict[ir.Value, list[Stage]]:
 
 def shown_value(value: ir.Value) -> str:
     """What messages call the result of a statement."""
-    result = ir.OpResult(value)
+    result = value.maybe_downcast()
+    assert isinstance(result, ir.OpResult)  # tiles and mbarriers are results of statements
     return value_name(result) or f"the result of '{result.owner.name}'"
 
 

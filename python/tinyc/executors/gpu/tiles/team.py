@@ -22,7 +22,7 @@ from tinyc.executors.gpu.tiles.mbarriers import Mbarrier
 from tinyc.executors.gpu.tiles.schedule import Running, Steps, Waiting
 from tinyc.executors.gpu.tiles.stages import Stage
 from tinyc.mlir import arith, gpu, ir, scf
-from tinyc.mlir.bodies import is_terminator
+from tinyc.mlir.bodies import END
 
 #: What a value is: a number (an array of one element), accumulators, a fragment.
 HeldTile: TypeAlias = Any
@@ -126,7 +126,7 @@ class Team:
 
     def _block(self, block: ir.Block) -> Steps:
         for op in block.operations:
-            if is_terminator(op):
+            if isinstance(op, scf.YieldOp | gpu.ReturnOp) or op.operation.name == END:
                 return [self.values[each] for each in op.operands]
             if isinstance(op, WarpgroupsOp):
                 self._start(op)

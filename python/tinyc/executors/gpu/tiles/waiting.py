@@ -21,6 +21,7 @@ from tinyc.executors.gpu.tiles.products import InFlight
 from tinyc.executors.gpu.tiles.schedule import Steps, Waiting
 from tinyc.executors.gpu.tiles.stages import shown_value
 from tinyc.executors.gpu.tiles.team import HeldTile, Meeting, Team, mbarrier_of
+from tinyc.mlir import ir
 
 
 def commit_group(team: Team, op: CommitGroupOp) -> Sequence[HeldTile]:
@@ -54,7 +55,7 @@ def mbarrier_init(team: Team, op: MbarrierInitOp) -> Sequence[HeldTile]:
 
 def mbarrier_expect_tx(team: Team, op: MbarrierExpectTxOp) -> Sequence[HeldTile]:
     """Arrive, each thread, and expect bytes."""
-    expected = integer(op, "bytes") * team.threads
+    expected = ir.IntegerAttr(op.attributes["bytes"]).value * team.threads
     mbarrier_of(team, op.barriers, op.stage).arrive(team.threads, team.known.handed_on, expected)
     return []
 
