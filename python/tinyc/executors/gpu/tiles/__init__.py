@@ -12,6 +12,7 @@ that the hardware needs. What is used without is a fault. Reading order:
     launch        a kernel's arguments: the tensors of bodies, matrices in buffers, outputs
     team          a team's control flow, and what a value is
     waiting       the statements by which teams wait for each other, and for what goes on beside them
+    places        where the elements of a tile are: in a tensor, or in a matrix in a buffer
     copies        the statements that move tiles to shared memory, and from it to outputs by TMA
     products      the statements that multiply
     results       the statements that finish accumulators and write outputs

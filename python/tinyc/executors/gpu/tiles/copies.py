@@ -62,6 +62,8 @@ def tma_load(team: Team, op: TmaLoadOp) -> Sequence[HeldTile]:
     part = (lines, WHOLE[1]) if layout.order == "row" else (WHOLE[0], lines)
     event, stage = team.new_event(), team.number(op.stage)
     for cta in cluster if ctas > 1 else [team.cta]:
+        if cta is not team.cta:
+            cta.used_by_others.add(event)
         barrier = mbarrier_of(team, op.barriers, op.stage, cta)
         filled = cta.stages[op.tiles][stage]
         filled.fill(op.name, team.known, event, by_threads=False, part=part)
@@ -93,8 +95,8 @@ def _boxes(
     if (tensor_map.box, tensor_map.swizzle) != (box, layout.swizzle):
         found = f"a box {tensor_map.box} with a swizzle of {tensor_map.swizzle} bytes"
         raise KernelFault(f"'{op.name}' copies by a map with {found}; its tiles take {box} and {layout.swizzle}")
-    rows: Array = np.arange(place[1] + lines.start, place[1] + lines.stop)[:, None]
-    columns: Array = np.arange(place[0], place[0] + layout.along)[None, :]
+    rows = (place[1] + np.arange(layout.lines)[lines]).reshape(-1, 1)
+    columns = (place[0] + np.arange(layout.along)).reshape(1, -1)
     first, *others = (stride // layout.element_bytes for stride in tensor_map.strides)
     start = sum(at * stride for at, stride in zip(place[2:], others, strict=True))
     is_there = all(0 <= at < dim for at, dim in zip(place[2:], tensor_map.dims[2:], strict=True))

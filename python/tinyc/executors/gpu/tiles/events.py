@@ -24,7 +24,7 @@ class Events:
 
 
 @dataclass
-class Knowledge:
+class KnownEvents:
     """The events that all threads of a team know of, and those that only some do: those that did something, or waited.
 
     A team of one thread has none of the latter.
@@ -48,7 +48,7 @@ class Knowledge:
         self.of_some.clear()
 
     def fence(self) -> None:
-        """Let what the threads know of be known to tensor cores and TMA, once threads meet again."""
+        """Let what the threads know of be known to tensor cores and TMA, behind the next barrier."""
         self.note([-each for each in self.handed_on if each > 0])
 
     @property

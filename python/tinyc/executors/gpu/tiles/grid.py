@@ -15,7 +15,7 @@ from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.statements import AllocSmemOp, EpilogueSlabOp
 from tinyc.executors.gpu.tiles import copies, products, results, waiting
 from tinyc.executors.gpu.tiles.launch import TileLaunch
-from tinyc.executors.gpu.tiles.schedule import Steps, run_together
+from tinyc.executors.gpu.tiles.schedule import CoroutineSteps, run_together
 from tinyc.executors.gpu.tiles.stages import fresh_stages
 from tinyc.executors.gpu.tiles.team import Executes, HeldTile, Team, TileCluster, TileCta
 from tinyc.mlir import ir
@@ -29,7 +29,7 @@ def _alloc_smem(team: Team, op: AllocSmemOp) -> Sequence[HeldTile]:
 
 _STATEMENTS: Mapping[type[ir.OpView], Executes] = {
     tgpu.AllocSmemOp: _alloc_smem,
-    tgpu.ZeroOp: products.zero,
+    tgpu.ZeroOp: products.zero_accumulators,
     tgpu.LoadTileOp: copies.load_tile,
     tgpu.CpAsyncOp: copies.cp_async,
     tgpu.TmaLoadOp: copies.tma_load,
@@ -85,10 +85,10 @@ def _run_cluster(launch: TileLaunch, corner: tuple[int, ...]) -> None:
     run_together(cluster.running)
 
 
-def _whole(team: Team) -> Steps:
+def _whole(team: Team) -> CoroutineSteps:
     """The steps of a CTA's team; behind them its shared memory is gone."""
     yield from team.run(team.launch.kernel.block)
-    team.cta.is_done = True
+    team.cta.end(team.known.handed_on)
     return []
 
 

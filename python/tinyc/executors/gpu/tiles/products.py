@@ -35,7 +35,7 @@ class WarpFragments:
     warps: tuple[int, ...]
 
 
-def zero(team: Team, op: ZeroOp) -> Sequence[HeldTile]:
+def zero_accumulators(team: Team, op: ZeroOp) -> Sequence[HeldTile]:
     """Accumulators of zero."""
     return [accumulators_of_zero(op.results[0].type)]
 

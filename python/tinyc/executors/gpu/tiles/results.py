@@ -19,7 +19,7 @@ def epilogue_slab(team: Team, op: EpilogueSlabOp) -> Sequence[HeldTile]:
     assert layout is not None  # the statement's rule
     sums, stage = team.values[op.accumulator], team.stage(op.tiles, op.stage)
     index, inside = tensor_places(team, op, team.launch.shape_of(op.accumulated), sums.shape)
-    columns = slab_columns(layout, *op.slab)
+    columns = _columns_of_slab(layout, *op.slab)
     inside = inside[:, columns]
     chosen = tuple(each[:, columns][inside] for each in index)
     stage.fill(op.name, team.known, team.done_by_threads(), by_threads=True)
@@ -28,7 +28,7 @@ def epilogue_slab(team: Team, op: EpilogueSlabOp) -> Sequence[HeldTile]:
     return []
 
 
-def slab_columns(layout: FragmentLayout, first: int, width: int) -> Array:
+def _columns_of_slab(layout: FragmentLayout, first: int, width: int) -> Array:
     """The columns of a slab: so many of each unit, those of units beside each other following each other."""
     units = np.arange(0, layout.columns, layout.unit_columns)
     return (units[:, None] + first + np.arange(width)[None, :]).reshape(-1)

@@ -16,7 +16,7 @@ class Waiting:
 
 
 #: The steps of a coroutine, which yield where it waits; they return what it was asked for.
-Steps: TypeAlias = Generator[Waiting, None, Sequence[Any]]
+CoroutineSteps: TypeAlias = Generator[Waiting, None, Sequence[Any]]
 
 
 class Running(Protocol):
@@ -28,7 +28,7 @@ class Running(Protocol):
         ...
 
     @property
-    def steps(self) -> Steps:
+    def steps(self) -> CoroutineSteps:
         """What it does."""
         ...
 
@@ -41,17 +41,17 @@ def run_together(running: list[Running]) -> None:
     """
     waiting: dict[int, Waiting] = {}
     while running:
-        is_stuck = True
+        all_wait = True
         for each in list(running):
             wait = waiting.get(id(each))
             if wait is not None and not wait.is_over():
                 continue
-            is_stuck = False
+            all_wait = False
             try:
                 waiting[id(each)] = next(each.steps)
             except StopIteration:
                 running.remove(each)
                 waiting.pop(id(each), None)
-        if is_stuck:
+        if all_wait:
             reasons = "; ".join(f"{each.name} waits {waiting[id(each)].what()}" for each in running)
             raise KernelFault(f"a deadlock: {reasons}")

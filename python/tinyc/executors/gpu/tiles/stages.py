@@ -14,14 +14,14 @@ from tinyc.dialects.gpu.dialect import SmemType, StagedTile, TgpuOp, staged_tile
 from tinyc.dialects.gpu.dynamic_memory import dynamic_offsets
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.executors.gpu.memory import Array, KernelFault
-from tinyc.executors.gpu.tiles.events import Knowledge
+from tinyc.executors.gpu.tiles.events import KnownEvents
 from tinyc.mlir import ir
 from tinyc.mlir.locations import value_name
 
 #: Rows and columns of a tile, or of a part of it.
-Part: TypeAlias = tuple[slice, slice]
+TilePart: TypeAlias = tuple[slice, slice]
 
-WHOLE: Part = (slice(None), slice(None))
+WHOLE: TilePart = (slice(None), slice(None))
 #: The token of no event: nothing has filled an element.
 _EMPTY = 0
 
@@ -42,7 +42,7 @@ class Stage:
     by_threads: set[int] = field(default_factory=set[int])
     readers: set[int] = field(default_factory=set[int])
 
-    def read(self, statement: str, known: Knowledge, event: int, by_threads: bool, part: Part = WHOLE) -> None:
+    def read(self, statement: str, known: KnownEvents, event: int, by_threads: bool, part: TilePart = WHOLE) -> None:
         """Note a read of a part by a statement: by the team's threads, or by tensor cores or TMA.
 
         Raises:
@@ -59,7 +59,9 @@ class Stage:
             raise KernelFault(f"'{statement}' reads {self.name}, {what}")
         self.readers = {each for each in self.readers if each not in known.of_all} | {event}
 
-    def fill(self, statement: str, known: Knowledge, event: int, by_threads: bool, part: Part = WHOLE) -> Part:
+    def fill(
+        self, statement: str, known: KnownEvents, event: int, by_threads: bool, part: TilePart = WHOLE
+    ) -> TilePart:
         """Note that a statement fills a part: by threads and their copies, or by TMA; return the part.
 
         Raises:
@@ -84,7 +86,7 @@ class Stage:
             raise KernelFault(f"'{statement}' writes {self.name}, which no 'tgpu.epilogue_slab' has filled")
         return self.places
 
-    def _require_done(self, statement: str, known: Knowledge, part: Part) -> None:
+    def _require_done(self, statement: str, known: KnownEvents, part: TilePart) -> None:
         if not self.readers <= known.of_all:
             what = "while it may still be read: no wait and barrier says that its readers are done"
             raise KernelFault(f"'{statement}' fills {self.name} {what}")
@@ -99,14 +101,14 @@ def fresh_stages(kernel: GpuKernel, cta: str) -> dict[ir.Value, list[Stage]]:
         each: staged_tile(each.type) for each in results if isinstance(each.type, SmemType)
     }
     found: dict[ir.Value, list[Stage]] = {
-        value: [_fresh(f"stage {stage} of {shown_value(value)} ({cta})", held) for stage in range(held.stages)]
+        value: [_fresh(f"stage {stage} of {name_in_messages(value)} ({cta})", held) for stage in range(held.stages)]
         for value, held in tiles.items()
     }
     _set_beside(found, tiles, dynamic_offsets(kernel))
     return found
 
 
-def shown_value(value: ir.Value) -> str:
+def name_in_messages(value: ir.Value) -> str:
     """What messages call the result of a statement."""
     result = value.maybe_downcast()
     assert isinstance(result, ir.OpResult)  # tiles and mbarriers are results of statements

@@ -16,10 +16,10 @@ from tinyc.dialects.gpu.statements import WarpgroupsOp
 from tinyc.dialects.gpu.statements.groups import GROUP_KINDS
 from tinyc.executors.gpu.arithmetic import COMPUTE, DIVISIONS, constant_array
 from tinyc.executors.gpu.memory import Array, KernelFault
-from tinyc.executors.gpu.tiles.events import Events, Groups, Knowledge
+from tinyc.executors.gpu.tiles.events import Events, Groups, KnownEvents
 from tinyc.executors.gpu.tiles.launch import TileLaunch
 from tinyc.executors.gpu.tiles.mbarriers import Mbarrier
-from tinyc.executors.gpu.tiles.schedule import Running, Steps, Waiting
+from tinyc.executors.gpu.tiles.schedule import CoroutineSteps, Running, Waiting
 from tinyc.executors.gpu.tiles.stages import Stage
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.bodies import END
@@ -27,7 +27,7 @@ from tinyc.mlir.bodies import END
 #: What a value is: a number (an array of one element), accumulators, a fragment.
 HeldTile: TypeAlias = Any
 #: What does a statement: its results, or, where it waits, the steps that return them.
-Executes: TypeAlias = Callable[["Team", Any], Sequence[HeldTile] | Steps]
+Executes: TypeAlias = Callable[["Team", Any], Sequence[HeldTile] | CoroutineSteps]
 
 
 @dataclass(eq=False)
@@ -53,7 +53,10 @@ class TileCluster:
 
 @dataclass(eq=False)
 class TileCta:
-    """A CTA: where it is in the grid, and what is in its shared memory."""
+    """A CTA: where it is in the grid, and what is in its shared memory.
+
+    `used_by_others` are the events that other CTAs of its cluster do there; it must not end before them.
+    """
 
     cluster: TileCluster
     place: tuple[int, ...]
@@ -61,7 +64,18 @@ class TileCta:
     stages: Mapping[ir.Value, list[Stage]]
     mbarriers: dict[ir.Value, list[Mbarrier]] = field(default_factory=dict[ir.Value, list[Mbarrier]])
     meetings: dict[int, Meeting] = field(default_factory=dict[int, Meeting])
+    used_by_others: set[int] = field(default_factory=set[int])
     is_done: bool = False
+
+    def end(self, known: set[int]) -> None:
+        """End, where so much is known to have happened.
+
+        Raises:
+            KernelFault: others may still use its shared memory.
+        """
+        if not self.used_by_others <= known:
+            raise KernelFault(f"CTA {self.rank} of its cluster ends while others may use its shared memory")
+        self.is_done = True
 
 
 class Team:
@@ -72,11 +86,11 @@ class Team:
     ) -> None:
         self.cta, self.name, self.threads, self.group = cta, name, threads, group
         self.values = dict(values)
-        self.known = Knowledge(is_one_thread=threads == 1)
+        self.known = KnownEvents(is_one_thread=threads == 1)
         self.groups = {kind: Groups(kind) for kind in GROUP_KINDS}
         self.children: list[Team] = []
         self.is_done = False
-        self.steps: Steps = self.run(cta.cluster.launch.kernel.block)
+        self.steps: CoroutineSteps = self.run(cta.cluster.launch.kernel.block)
 
     @property
     def launch(self) -> TileLaunch:
@@ -115,7 +129,7 @@ class Team:
 
     # --- control flow -------------------------------------------------------------------------------------------------
 
-    def run(self, block: ir.Block) -> Steps:
+    def run(self, block: ir.Block) -> CoroutineSteps:
         """Run a block to the end, the teams that it starts included."""
         yield from self._block(block)
         yield from self._joined()
@@ -124,7 +138,7 @@ class Team:
         self.is_done = True
         return []
 
-    def _block(self, block: ir.Block) -> Steps:
+    def _block(self, block: ir.Block) -> CoroutineSteps:
         for op in block.operations:
             if isinstance(op, scf.YieldOp | gpu.ReturnOp) or op.operation.name == END:
                 return [self.values[each] for each in op.operands]
@@ -135,7 +149,7 @@ class Team:
             self.values.update(zip(op.results, given, strict=True))
         return []
 
-    def _op(self, op: ir.OpView) -> Steps:
+    def _op(self, op: ir.OpView) -> CoroutineSteps:
         if isinstance(op, arith.ConstantOp):
             return [constant_array(op)]
         if type(op) in COMPUTE:
@@ -173,7 +187,7 @@ class Team:
             raise KernelFault(f"'{op.operation.name}' is of one thread, and statements are of all")
         return sizes[type(op)]["xyz".index(axis_of(op))]
 
-    def _for(self, op: scf.ForOp) -> Steps:
+    def _for(self, op: scf.ForOp) -> CoroutineSteps:
         index, high, step = (self._number(each) for each in (op.lowerBound, op.upperBound, op.step))
         carried: Sequence[HeldTile] = [self.values[each] for each in op.initArgs]
         while index[0] < high[0]:
@@ -195,7 +209,7 @@ class Team:
             self.children.append(team)
             self.cta.cluster.running.append(team)
 
-    def _joined(self) -> Steps:
+    def _joined(self) -> CoroutineSteps:
         """Wait for the teams that it has started, one of which knows what they have done."""
         if not self.children:
             return []

@@ -18,8 +18,8 @@ from tinyc.dialects.gpu.statements import (
 from tinyc.executors.gpu.memory import KernelFault
 from tinyc.executors.gpu.tiles.mbarriers import Mbarrier
 from tinyc.executors.gpu.tiles.products import InFlight
-from tinyc.executors.gpu.tiles.schedule import Steps, Waiting
-from tinyc.executors.gpu.tiles.stages import shown_value
+from tinyc.executors.gpu.tiles.schedule import CoroutineSteps, Waiting
+from tinyc.executors.gpu.tiles.stages import name_in_messages
 from tinyc.executors.gpu.tiles.team import HeldTile, Meeting, Team, mbarrier_of
 from tinyc.mlir import ir
 
@@ -45,7 +45,7 @@ def wait_group(team: Team, op: WaitGroupOp) -> Sequence[HeldTile]:
 def mbarrier_init(team: Team, op: MbarrierInitOp) -> Sequence[HeldTile]:
     """Make the mbarriers of all stages."""
     made = team.done_by_threads()
-    shown, count = shown_value(op.barriers), op.arrivals.value
+    shown, count = name_in_messages(op.barriers), op.arrivals.value
     team.cta.mbarriers[op.barriers] = [
         Mbarrier(f"mbarrier {stage} of {shown} (CTA {team.cta.rank} of its cluster)", count, made)
         for stage in range(mbarrier_stages(op.barriers.type))
@@ -66,11 +66,13 @@ def mbarrier_arrive(team: Team, op: MbarrierArriveOp) -> Sequence[HeldTile]:
     if len(ctas) != op.ctas.value:
         raise KernelFault(f"'tgpu.mbarrier_arrive' is for {op.ctas.value} CTAs, and the cluster has {len(ctas)}")
     for each in ctas:
+        if each is not team.cta:
+            each.used_by_others.add(team.done_by_threads())
         mbarrier_of(team, op.barriers, op.stage, each).arrive(team.warps, team.known.handed_on)
     return []
 
 
-def mbarrier_wait(team: Team, op: MbarrierWaitOp) -> Steps:
+def mbarrier_wait(team: Team, op: MbarrierWaitOp) -> CoroutineSteps:
     """Wait until a phase has ended; all threads then know what those knew who have arrived."""
     barrier, parity = mbarrier_of(team, op.barriers, op.stage), team.number(op.parity)
     yield Waiting(lambda: barrier.has_ended(parity), lambda: f"at {barrier.name} (parity {parity}), {barrier.missing}")
@@ -78,7 +80,7 @@ def mbarrier_wait(team: Team, op: MbarrierWaitOp) -> Steps:
     return []
 
 
-def named_barrier(team: Team, op: NamedBarrierOp) -> Steps:
+def named_barrier(team: Team, op: NamedBarrierOp) -> CoroutineSteps:
     """Wait at the warpgroup's barrier."""
     number = op.id.value + (team.group or 0)
     meeting = team.cta.meetings.setdefault(number, Meeting())
@@ -86,7 +88,7 @@ def named_barrier(team: Team, op: NamedBarrierOp) -> Steps:
     return []
 
 
-def cluster_barrier(team: Team, op: ClusterBarrierOp) -> Steps:
+def cluster_barrier(team: Team, op: ClusterBarrierOp) -> CoroutineSteps:
     """Wait for all threads of the cluster."""
     cluster = team.cta.cluster
     if team.group is not None:
@@ -95,7 +97,7 @@ def cluster_barrier(team: Team, op: ClusterBarrierOp) -> Steps:
     return []
 
 
-def _met(team: Team, meeting: Meeting, count: int, all_of_them: int, what: str) -> Steps:
+def _met(team: Team, meeting: Meeting, count: int, all_of_them: int, what: str) -> CoroutineSteps:
     """Come to a barrier, and wait for the others; all threads then know what any of them knew."""
     meeting.came += count
     meeting.told |= team.known.handed_on
