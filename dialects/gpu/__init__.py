@@ -31,8 +31,8 @@ Reading order:
     kernel        a view of one kernel: its arguments, its launch, its statements
     dynamic_memory
                   where the swizzled tiles and the mbarriers of a kernel are
-    verify, verify_launch
-                  what must hold of a kernel as a whole, and of how it is launched
+    verify, verify_launch, verify_asynchrony
+                  what must hold of a kernel as a whole, of how it is launched, and of what goes on beside its threads
     launch_attributes, launch
                   what attributes say of the launch; what the host asks of kernels: how each is launched
     expand        --gpu-expand: each statement as code for one thread

@@ -296,16 +296,18 @@ def _tile(kind: ir.Type, held: ir.Attribute) -> tuple[GpuTile, ir.Attribute | No
         raise Malformed(f"has {kind}, where {held} is not a tensor type")
     shaped = held.value
     encoding = shaped.encoding
-    plain = (
-        ir.RankedTensorType.get(shaped.shape, shaped.element_type, loc=ir.Location.unknown())
-        if encoding is not None
-        else shaped
-    )
+    plain = _without_encoding(shaped) if encoding is not None else shaped
     tensor = tensor_type(plain)
     sides = [extent for extent in tensor.shape if isinstance(extent, int) and extent > 0]
     if tensor.rank != 2 or len(sides) != 2:
         raise Malformed(f"has {kind}; a tile has two axes of known extents above 0")
     return GpuTile(tensor.element, *sides), encoding
+
+
+def _without_encoding(shaped: ir.RankedTensorType) -> ir.RankedTensorType:
+    """The plain tensor type; rules are checked where no context is current, so it is given one."""
+    loc = ir.Location.unknown(shaped.context)
+    return ir.RankedTensorType.get(shaped.shape, shaped.element_type, loc=loc)
 
 
 class TgpuOp(Tgpu.Operation):

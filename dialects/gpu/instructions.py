@@ -8,8 +8,9 @@ bits wide, others 64. An operand that is updated in place, as accumulators are, 
 """
 
 import functools
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -66,17 +67,18 @@ def instruction(name: str) -> Instruction | None:
     So a thread of many does something without a branch around it, by which LLVM may part what all do together.
     """
     base = instruction(name.removesuffix(".if")) if name.endswith(".if") else None
-    if base is not None and not base.given:
-        entry = _conditional(name, base)
-        _asked.add((entry.asm, entry.constraints))
-        return entry
-    for pattern, make in _FAMILIES:
-        found = re.fullmatch(pattern, name)
+    if base is not None:
+        return _noted(_conditional(name, base)) if _may_be_conditional(base) else None
+    for family in _FAMILIES:
+        found = family.pattern.fullmatch(name)
         if found is not None:
-            entry = make(name, *found.groups())
-            _asked.add((entry.asm, entry.constraints))
-            return entry
+            return _noted(family.make(name, *found.groups()))
     return None
+
+
+def _may_be_conditional(base: Instruction) -> bool:
+    """Whether it gives nothing, and is no loop."""
+    return not base.given and ":}" not in base.ptx
 
 
 def _conditional(name: str, base: Instruction) -> Instruction:
@@ -87,13 +89,68 @@ def _conditional(name: str, base: Instruction) -> Instruction:
     return Instruction(name, ptx, operands=(*base.operands, "i32"))
 
 
-#: The texts and constraints of the instructions that were asked for: what may reach the backend.
+#: The texts and constraints of the instructions that were asked for: what this process may have written.
 _asked: set[tuple[str, str]] = set()
 
 
+def _noted(entry: Instruction) -> Instruction:
+    _asked.add((entry.asm, entry.constraints))
+    return entry
+
+
 def is_instruction(asm: str, constraints: str) -> bool:
-    """Whether inline assembly is an instruction of the table: one that was asked for by its name."""
-    return (asm, constraints) in _asked
+    """Whether inline assembly is an instruction of the table.
+
+    What is read from a file may be any of them: all are written out where one has not been asked for by its name.
+    """
+    return (asm, constraints) in _asked or (asm, constraints) in _all_texts()
+
+
+@functools.cache
+def _all_texts() -> frozenset[tuple[str, str]]:
+    entries = [entry for name in instruction_names() if (entry := instruction(name)) is not None]
+    return frozenset((entry.asm, entry.constraints) for entry in entries)
+
+
+def instruction_names() -> list[str]:
+    """The names of all instructions."""
+    plain = [name for family in _FAMILIES for name in family.names]
+    return [*plain, *(f"{name}.if" for name in plain if instruction(f"{name}.if") is not None)]
+
+
+@dataclass(frozen=True)
+class InstructionFamily:
+    """Instructions whose names are one `template`: in braces, between bars, what may stand there.
+
+    `make` takes a name, and what stands in each of its braces.
+    """
+
+    template: str
+    make: Callable[..., Instruction]
+
+    @functools.cached_property
+    def parts(self) -> list[list[str]]:
+        """What may stand in each part of a name; every other part is one of the template's braces."""
+        return [part.split("|") for part in _BRACES.split(self.template)]
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches its names, with a group for each of the braces."""
+        words = ["|".join(map(re.escape, part)) for part in self.parts]
+        return re.compile("".join(f"({each})" if number % 2 else each for number, each in enumerate(words)))
+
+    @property
+    def names(self) -> Iterator[str]:
+        """All of its names."""
+        yield from map("".join, itertools.product(*self.parts))
+
+
+_BRACES = re.compile(r"[{}]")
+
+
+def _any(values: Iterable[int]) -> str:
+    """The braces of a number that is one of some."""
+    return f"{{{'|'.join(map(str, values))}}}"
 
 
 def writes_global(name: str) -> bool:
@@ -108,7 +165,8 @@ def _list(first: int, count: int) -> str:
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
-def _cp_async(name: str, cache: str, size: str) -> Instruction:
+def _cp_async(name: str, kind: str) -> Instruction:
+    cache, size = kind.split(".")
     ptx = f"cp.async.{cache}.shared.global [{{0}}], [{{1}}], {size}, {{2}};"
     return Instruction(name, ptx, operands=("i32", "i64", "i32"))
 
@@ -123,7 +181,7 @@ def _plain(ptx: str, *operands: str, results: tuple[str, ...] = (), pure: bool =
     return make
 
 
-def _tma_load(name: str, rank: str, multicast: str | None) -> Instruction:
+def _tma_load(name: str, rank: str, multicast: str) -> Instruction:
     axes = int(rank)
     space = ".multicast::cluster" if multicast else ""
     mask, start, end = (
@@ -146,19 +204,20 @@ def _tma_store(name: str, rank: str) -> Instruction:
 # --- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def _ldmatrix(name: str, count: str, transposed: str | None) -> Instruction:
+def _ldmatrix(name: str, count: str, transposed: str) -> Instruction:
     number = int(count)
-    ptx = f"ldmatrix.sync.aligned.m8n8.x{count}{transposed or ''}.shared.b16 {{{_list(0, number)}}}, [{{{number}}}];"
+    ptx = f"ldmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 {{{_list(0, number)}}}, [{{{number}}}];"
     return Instruction(name, ptx, results=("i32",) * number, operands=("i32",))
 
 
-def _stmatrix(name: str, count: str, transposed: str | None) -> Instruction:
+def _stmatrix(name: str, count: str, transposed: str) -> Instruction:
     number = int(count)
-    ptx = f"stmatrix.sync.aligned.m8n8.x{count}{transposed or ''}.shared.b16 [{{0}}], {{{_list(1, number)}}};"
+    ptx = f"stmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 [{{0}}], {{{_list(1, number)}}};"
     return Instruction(name, ptx, operands=("i32",) * (number + 1))
 
 
-def _mma_sync(name: str, k: str, sums: str, factor: str) -> Instruction:
+def _mma_sync(name: str, kind: str) -> Instruction:
+    k, sums, factor = kind.split(".")
     ptx = (
         f"mma.sync.aligned.m16n8k{k}.row.col.{sums}.{factor}.{factor}.{sums} "
         f"{{{_list(0, 4)}}}, {{{_list(4, 4)}}}, {{{_list(8, 2)}}}, {{{_list(0, 4)}}};"
@@ -170,8 +229,9 @@ def _mma_sync(name: str, k: str, sums: str, factor: str) -> Instruction:
 _SUMS = {"f32": "f32", "s32": "i32"}
 
 
-def _wgmma(name: str, n: str, k: str, sums: str, factor: str, a_flag: str | None, b_flag: str | None) -> Instruction:
+def _wgmma(name: str, n: str, kind: str, a_flag: str, b_flag: str = "") -> Instruction:
     """The product of a warpgroup; A comes from shared memory, or from four registers (".ra")."""
+    k, sums, factor = kind.split(".")
     count = int(n) // 2
     from_registers = a_flag == ".ra"
     a = ("i32",) * 4 if from_registers else ("i64",)
@@ -237,41 +297,55 @@ def _shared_access(name: str, bits: str) -> Instruction:
     )
 
 
-_FAMILIES: list[tuple[str, Callable[..., Instruction]]] = [
-    (r"cp\.async\.(ca|cg)\.(4|8|16)", _cp_async),
-    (r"cp\.async\.commit_group", _plain("cp.async.commit_group;")),
-    (r"cp\.async\.wait_group\.(\d)", _plain("cp.async.wait_group <0>;")),
-    (r"tma\.load\.([1-5])d(\.multicast)?", _tma_load),
-    (r"tma\.store\.([1-5])d", _tma_store),
-    (r"bulk\.commit_group", _plain("cp.async.bulk.commit_group;")),
-    (r"bulk\.wait_group\.(\d)", _plain("cp.async.bulk.wait_group <0>;")),
-    (r"bulk\.wait_group\.read\.(\d)", _plain("cp.async.bulk.wait_group.read <0>;")),
-    (r"prefetch\.tensormap", _plain("prefetch.tensormap [{0}];", "i64")),
-    (r"ldmatrix\.x([124])(\.trans)?", _ldmatrix),
-    (r"stmatrix\.x([124])(\.trans)?", _stmatrix),
-    (r"mma\.sync\.m16n8k(8|16|32)\.(f32|s32)\.(f16|bf16|tf32|s8|u8)", _mma_sync),
-    (r"wgmma\.m64n(\d+)k(8|16|32)\.(f32|s32)\.(f16|bf16|tf32|s8|u8)(\.ta|\.ra)?(\.tb)?", _wgmma),
-    (r"wgmma\.fence\.(\d+)x(f32|i32)", _wgmma_fence),
-    (r"wgmma\.commit_group", _plain("wgmma.commit_group.sync.aligned;")),
-    (r"wgmma\.wait_group\.(\d)\.(\d+)x(f32|i32)", _wgmma_wait),
-    (r"mbarrier\.init", _plain("mbarrier.init.shared::cta.b64 [{0}], {1};", "i32", "i32")),
-    (r"mbarrier\.expect_tx", _plain("mbarrier.arrive.expect_tx.shared::cta.b64 _, [{0}], {1};", "i32", "i32")),
-    (r"mbarrier\.arrive", _plain("mbarrier.arrive.shared::cta.b64 _, [{0}];", "i32")),
-    (r"mbarrier\.arrive\.remote", _plain(_ARRIVE_REMOTE, "i32", "i32")),
-    (r"mbarrier\.wait", _plain(_WAIT, "i32", "i32")),
-    (r"fence\.mbarrier_init", _plain("fence.mbarrier_init.release.cluster;")),
-    (r"fence\.proxy\.async", _plain("fence.proxy.async.shared::cta;")),
-    (r"barrier\.sync", _plain("bar.sync {0}, {1};", "i32", "i32")),
-    (r"barrier\.arrive", _plain("bar.arrive {0}, {1};", "i32", "i32")),
-    (r"cluster\.arrive", _plain("barrier.cluster.arrive.release.aligned;")),
-    (r"cluster\.wait", _plain("barrier.cluster.wait.acquire.aligned;")),
-    (r"cluster\.rank", _plain("mov.u32 {0}, %cluster_ctarank;", results=("i32",), pure=True)),
-    (r"ld\.shared\.(8|16|32|64|128)", _shared_access),
-    (r"st\.(?:shared|global)\.(8|16|32|64|128)", _shared_access),
-    (r"elect", _plain(_ELECT, results=("i32",))),
-    (r"setmaxnreg\.(inc|dec)\.(\d+)", _plain("setmaxnreg.<0>.sync.aligned.u32 <1>;")),
-    (r"cvt\.pack\.(f16|bf16)", _plain("cvt.rn.<0>x2.f32 {0}, {1}, {2};", "f32", "f32", results=("i32",), pure=True)),
-    (r"cvt\.tf32", _plain("cvt.rna.tf32.f32 {0}, {1};", "i32", results=("i32",), pure=True)),
-    (r"ld\.acquire", _plain("ld.acquire.gpu.global.u32 {0}, [{1}];", "i64", results=("i32",))),
-    (r"red\.release", _plain("red.release.gpu.global.add.u32 [{0}], {1};", "i64", "i32")),
+_UP_TO_7 = _any(range(8))
+#: Columns of a `wgmma`: those of floats, of integers.
+_N = _any(range(8, 257, 8))
+_N_OF_INTEGERS = _any([8, 16, 24, *range(32, 257, 16)])
+#: Accumulators of a thread: pieces of four.
+_SUMS_COUNT = _any(range(4, 257, 4))
+_REGISTER_COUNT = _any(range(24, 257, 8))
+
+_FAMILIES = [
+    InstructionFamily(*each)
+    for each in (
+        ("cp.async.{ca.4|ca.8|ca.16|cg.16}", _cp_async),
+        ("cp.async.commit_group", _plain("cp.async.commit_group;")),
+        (f"cp.async.wait_group.{_UP_TO_7}", _plain("cp.async.wait_group <0>;")),
+        ("tma.load.{1|2|3|4|5}d{|.multicast}", _tma_load),
+        ("tma.store.{1|2|3|4|5}d", _tma_store),
+        ("bulk.commit_group", _plain("cp.async.bulk.commit_group;")),
+        (f"bulk.wait_group.{_UP_TO_7}", _plain("cp.async.bulk.wait_group <0>;")),
+        (f"bulk.wait_group.read.{_UP_TO_7}", _plain("cp.async.bulk.wait_group.read <0>;")),
+        ("prefetch.tensormap", _plain("prefetch.tensormap [{0}];", "i64")),
+        ("ldmatrix.x{1|2|4}{|.trans}", _ldmatrix),
+        ("stmatrix.x{1|2|4}{|.trans}", _stmatrix),
+        ("mma.sync.m16n8k{16.f32.f16|16.f32.bf16|8.f32.tf32|32.s32.s8|32.s32.u8}", _mma_sync),
+        (f"wgmma.m64n{_N}k{{16.f32.f16|16.f32.bf16}}{{|.ta|.ra}}{{|.tb}}", _wgmma),
+        (f"wgmma.m64n{_N}k{{8.f32.tf32}}{{|.ra}}", _wgmma),
+        (f"wgmma.m64n{_N_OF_INTEGERS}k{{32.s32.s8|32.s32.u8}}{{|.ra}}", _wgmma),
+        (f"wgmma.fence.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_fence),
+        ("wgmma.commit_group", _plain("wgmma.commit_group.sync.aligned;")),
+        (f"wgmma.wait_group.{_UP_TO_7}.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_wait),
+        ("mbarrier.init", _plain("mbarrier.init.shared::cta.b64 [{0}], {1};", "i32", "i32")),
+        ("mbarrier.expect_tx", _plain("mbarrier.arrive.expect_tx.shared::cta.b64 _, [{0}], {1};", "i32", "i32")),
+        ("mbarrier.arrive", _plain("mbarrier.arrive.shared::cta.b64 _, [{0}];", "i32")),
+        ("mbarrier.arrive.remote", _plain(_ARRIVE_REMOTE, "i32", "i32")),
+        ("mbarrier.wait", _plain(_WAIT, "i32", "i32")),
+        ("fence.mbarrier_init", _plain("fence.mbarrier_init.release.cluster;")),
+        ("fence.proxy.async", _plain("fence.proxy.async.shared::cta;")),
+        ("barrier.sync", _plain("bar.sync {0}, {1};", "i32", "i32")),
+        ("barrier.arrive", _plain("bar.arrive {0}, {1};", "i32", "i32")),
+        ("cluster.arrive", _plain("barrier.cluster.arrive.release.aligned;")),
+        ("cluster.wait", _plain("barrier.cluster.wait.acquire.aligned;")),
+        ("cluster.rank", _plain("mov.u32 {0}, %cluster_ctarank;", results=("i32",), pure=True)),
+        ("ld.shared.{8|16|32|64|128}", _shared_access),
+        ("st.shared.{8|16|32|64|128}", _shared_access),
+        ("st.global.{8|16|32|64|128}", _shared_access),
+        ("elect", _plain(_ELECT, results=("i32",))),
+        (f"setmaxnreg.{{inc|dec}}.{_REGISTER_COUNT}", _plain("setmaxnreg.<0>.sync.aligned.u32 <1>;")),
+        ("cvt.pack.{f16|bf16}", _plain("cvt.rn.<0>x2.f32 {0}, {1}, {2};", "f32", "f32", results=("i32",), pure=True)),
+        ("cvt.tf32", _plain("cvt.rna.tf32.f32 {0}, {1};", "i32", results=("i32",), pure=True)),
+        ("ld.acquire", _plain("ld.acquire.gpu.global.u32 {0}, [{1}];", "i64", results=("i32",))),
+        ("red.release", _plain("red.release.gpu.global.add.u32 [{0}], {1};", "i64", "i32")),
+    )
 ]

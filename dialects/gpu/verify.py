@@ -1,8 +1,8 @@
 """What holds in the GPU layer of a kernel as a whole; what holds of each op by itself stands with it in `statements`.
 
 In: a module. Out: the violations, each at its `gpu.func`: a launch that the architecture can do (`verify_launch` has a
-part of that), arguments in their order, statements in loops, tiles that the CTA's threads and its shared memory can
-hold.
+part of that), arguments in their order, statements in loops, work beside the threads (`verify_asynchrony`), tiles that
+the CTA's threads and its shared memory can hold.
 """
 
 import math
@@ -34,6 +34,7 @@ from tinyc.dialects.gpu.statements import (
     TmaStoreOp,
     WarpgroupsOp,
 )
+from tinyc.dialects.gpu.verify_asynchrony import check_asynchrony
 from tinyc.dialects.gpu.verify_launch import check_launch, check_named, require_known
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -97,6 +98,7 @@ def _check_kernel(
         _check_grid(attributes.get("tgpu.grid", None), symbols)
     check_launch(kernel, symbols, target)
     check_named(kernel, *launched)
+    check_asynchrony(kernel, target)
     _check_tiles(kernel, target)
     _check_rows(kernel)
     if "tgpu.plan" in attributes:
@@ -162,22 +164,12 @@ def _check_accumulators(block: ir.Block, kernel: GpuKernel, threads: int) -> Non
     """Check the accumulator tiles of statements that so many threads run together."""
     for op in block.operations:
         if isinstance(op, WarpgroupsOp):
-            _check_warpgroups(op, kernel)
             _check_accumulators(op.body_block, kernel, WARPGROUP_THREADS)
         elif isinstance(op, scf.ForOp):
             _check_accumulators(op.body, kernel, threads)
         for kind in (result.type for result in op.results):
             if isinstance(kind, AccType | InFlightType):
                 _check_accumulator(kind, kernel, threads)
-
-
-def _check_warpgroups(op: WarpgroupsOp, kernel: GpuKernel) -> None:
-    there = math.prod(kernel.cta_shape) // WARPGROUP_THREADS
-    if op.first.value + op.count.value > there:
-        raise Malformed(
-            f"has statements for warpgroups {op.first.value} to {op.first.value + op.count.value - 1}, and a CTA of "
-            f"{there} ({_times(kernel.cta_shape)} threads)"
-        )
 
 
 def _check_accumulator(kind: ir.Type, kernel: GpuKernel, threads: int) -> None:

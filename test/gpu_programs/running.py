@@ -38,8 +38,8 @@ class OutOfRange(Exception):
 
 
 def by_threads(module, inputs):
-    """Run the scalar level of the kernels, all threads of their grids."""
-    pipeline.parse("region-to-exec,gpu-expand").run(module)
+    """Run the kernels of the GPU layer, all threads of their grids, or all tiles."""
+    pipeline.parse("region-to-exec").run(module)
     return _in_range(lambda: ThreadsExecutable(program_of(module), module, constants_of(module)).run(inputs))
 
 

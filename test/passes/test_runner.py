@@ -177,7 +177,7 @@ def test_what_repeats_a_defect_needs_no_file_of_the_users(monkeypatch, tmp_path)
     plan.unlink()
     path = Path(caught.value.message.rpartition(" ")[2])
     recorded = read_reproducer(path.read_text(encoding="utf-8"), path.name)
-    with pytest.raises(TinycError, match="'scheme' is 'mma'"):
+    with pytest.raises(TinycError, match="the plan is for scheme 'mma'"):
         pipeline.parse(recorded.pipeline).run(text.parse(recorded.ir))
 
 

@@ -6,6 +6,7 @@ from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.mma_sync import instruction_name
 from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, WGMMA_ROWS
+from tinyc.dialects.gpu.shared_layout import SharedLayout
 from tinyc.dialects.gpu.statements import WgmmaOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.dialects.gpu.statements.wgmma import WGMMA_K_BYTES
@@ -49,20 +50,24 @@ def expand(expansion: Expansion, op: WgmmaOp) -> None:
 
 
 def _descriptor(buffer: SwizzledBuffer, stage: Word, at: tuple[AnyWord, AnyWord], side: str) -> ir.Value:
-    """Emit the descriptor of a part of a tile from a row and a column on.
+    """Emit the descriptor of a part of a tile from a row and a column on."""
+    fixed, offset = descriptor_parts(buffer.layout, at, side)
+    address = buffer.stage(stage) + offset
+    i64 = ir.IntegerType.get_signless(64)
+    return arith.ori(arith.extui(i64, as_i32(address // 16)), number(fixed, i64))
+
+
+def descriptor_parts(layout: SharedLayout, at: tuple[AnyWord, AnyWord], side: str) -> tuple[int, AnyWord]:
+    """The fields of a descriptor but for the address, and how far from the tile's start the part begins, in bytes.
 
     Along k in lines ("K-major") 8 lines are `stride` apart, and a swizzle's lines hold all that a step takes. Along m
     or n in lines the slabs beside each other are `leading` apart, and 8 lines along k `stride`. The part begins where
     its first element would be without a swizzle: the hardware applies that to the address.
     """
-    layout = buffer.layout
-    is_k_major = (buffer.staged.order == "row") == (side == "a")
+    is_k_major = (layout.order == "row") == (side == "a")
     stride = _REPEAT * layout.line_bytes
     leading = 16 if is_k_major else layout.slab_bytes
     fixed = leading // 16 << 16 | stride // 16 << 32 | _SWIZZLE_MODES[layout.swizzle] << 62
-    line, place = at if buffer.staged.order == "row" else at[::-1]
+    line, place = at if layout.order == "row" else at[::-1]
     slab, inside = divmod(place, layout.line_elements)
-    offset = slab * layout.slab_bytes + line * layout.line_bytes + inside * layout.element_bytes
-    address = buffer.stage(stage) + offset
-    i64 = ir.IntegerType.get_signless(64)
-    return arith.ori(arith.extui(i64, as_i32(address // 16)), number(fixed, i64))
+    return fixed, slab * layout.slab_bytes + line * layout.line_bytes + inside * layout.element_bytes

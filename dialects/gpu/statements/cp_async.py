@@ -3,6 +3,7 @@
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import TgpuOp, staged_tile
+from tinyc.dialects.gpu.shared_layout import SharedLayout
 from tinyc.dialects.gpu.statements.rules import require_guarded, require_indices
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region import ops as region
@@ -37,13 +38,33 @@ class CpAsyncOp(TgpuOp, name="cp_async"):
 
     def check(self) -> None:
         """Tile and buffer have one element type, and the tile's lines are made of whole copies."""
-        require_matrix(self)
+        matrix = require_matrix(self)
         layout, size = staged_tile(self.tiles.type).layout, self.bytes.value
         if size not in COPY_BYTES or layout.line_bytes % size or size % layout.element_bytes:
             raise Malformed(
                 f"copies {size} bytes at a time to lines of {layout.line_bytes}; a copy has 4, 8 or 16, and a line "
                 "some of them"
             )
+
+        _require_multiples(matrix, layout, size)
+
+
+def _require_multiples(matrix: StridedMatrix, layout: SharedLayout, size: int) -> None:
+    """Check that what one copy moves are neighbours in the buffer from a multiple on, as far as strides are numbers."""
+    width = size // layout.element_bytes
+    along, across = (matrix.columns, matrix.rows) if layout.order == "row" else (matrix.rows, matrix.columns)
+    if width > 1 and along and along[-1].stride != 1:
+        raise Malformed(
+            f"copies {size} bytes at a time, and elements that are {along[-1].stride} apart; copy neighbours, or load "
+            "them by 'tgpu.load_tile'"
+        )
+    distances = [matrix.offset, *(run.stride for run in (*along[:-1], *across, *matrix.batches))]
+    wrong = next((each for each in distances if isinstance(each, int) and each % width), None)
+    if wrong is not None:
+        raise Malformed(
+            f"copies {size} bytes at a time, from multiples of that on, and has an offset or a stride of {wrong} "
+            f"elements; choose one that {width} divides, or fewer bytes"
+        )
 
 
 def require_matrix(op: TgpuOp) -> StridedMatrix:

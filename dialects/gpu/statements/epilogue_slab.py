@@ -57,7 +57,10 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
         ops = require_body(self, arguments=1)
         first, width = list(self.slab)
         if layout is None or first % 8 or width % 8 or first + width > layout.unit_columns:
-            raise Malformed(f"finishes columns {first} to {first + width} of {self.accumulator.type}")
+            raise Malformed(
+                f"finishes columns {first} to {first + width} of {self.accumulator.type}; a slab is columns of a "
+                "unit's #tgpu.fragments, whose numbers 8 divides"
+            )
         value = tensor_type(self.accumulated.type)
         if tile.element != value.element.accumulator:
             raise Malformed(

@@ -43,9 +43,9 @@ class WaitGroupOp(TgpuOp, name="wait_group"):
         if kind != "wgmma" and list(self.operands):
             raise Malformed(f"has operands, and waits for {kind}; accumulators are those of wgmma")
         for given, taken in zip(self.results, self.operands, strict=True):
-            wanted = AccType if pending == 0 else InFlightType
+            wanted, shown = (AccType, "a !tgpu.acc") if pending == 0 else (InFlightType, "a !tgpu.in_flight")
             if not isinstance(taken.type, InFlightType) or not isinstance(given.type, wanted):
-                raise Malformed(f"makes {given.type} of {taken.type}; with {pending} pending it is a {wanted.__name__}")
+                raise Malformed(f"makes {given.type} of {taken.type}; with {pending} pending it is {shown}")
             if accumulator_layout(taken.type) != accumulator_layout(given.type):
                 raise Malformed(f"makes {given.type} of {taken.type}; give both one tile and layout")
 

@@ -60,7 +60,9 @@ class MmaSyncOp(TgpuOp, name="mma_sync"):
         """The fragments are those of a warp of the accumulator tile."""
         lhs, rhs = fragment_tile(self.lhs.type, "a"), fragment_tile(self.rhs.type, "b")
         layout = ready_layout(self.accumulator.type)
-        if layout is None or layout.unit != "mma" or self.output.type != self.accumulator.type:
+        if self.output.type != self.accumulator.type:
+            raise Malformed(f"gives {self.output.type}; it must be what it adds to, {self.accumulator.type}")
+        if layout is None or layout.unit != "mma":
             raise Malformed(f"adds to {self.accumulator.type}; its accumulators are #tgpu.fragments of mma")
         if (lhs.rows, rhs.columns) != (layout.unit_rows, layout.unit_columns) or lhs.columns != rhs.rows:
             raise Malformed(f"multiplies {lhs} by {rhs} into {layout.unit_rows}x{layout.unit_columns} for each warp")

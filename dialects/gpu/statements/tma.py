@@ -54,6 +54,6 @@ def _require_copy(op: TmaLoadOp | TmaStoreOp) -> None:
     require_indices(op, "stage")
     if not isinstance(op.map.type, TensorMapType):
         raise Malformed(f"copies by {op.map.type}; it must be a !tgpu.tensor_map, an argument of the kernel")
-    wrong = [each.type for each in op.place if not isinstance(each.type, ir.IndexType)]
-    if wrong or not 1 <= len(op.place) <= 5:
-        raise Malformed(f"has a place of {len(op.place)} coordinates; a tensor map has 1 to 5, of type index")
+    if not 1 <= len(op.place) <= 5 or any(not isinstance(each.type, ir.IndexType) for each in op.place):
+        shown = ", ".join(str(each.type) for each in op.place)
+        raise Malformed(f"has a place of coordinates ({shown}); a tensor map has 1 to 5, of type index")

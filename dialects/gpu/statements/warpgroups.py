@@ -47,7 +47,7 @@ class NamedBarrierOp(TgpuOp, name="named_barrier"):
         if not 1 <= self.id.value < NAMED_BARRIERS:
             raise Malformed(f"has id = {self.id.value}; named barriers are 1 to {NAMED_BARRIERS - 1}")
         if self.threads.value < 1 or self.threads.value % 32:
-            raise Malformed(f"waits for {self.threads.value} threads; they are whole warps")
+            raise Malformed(f"waits for {self.threads.value} threads; they are whole warps: give a multiple of 32")
 
 
 class ClusterBarrierOp(TgpuOp, name="cluster_barrier"):

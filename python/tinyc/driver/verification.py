@@ -13,7 +13,6 @@ import numpy as np
 
 from tinyc.analysis.graphs import body_block, main_function
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import layer_of
 from tinyc.driver.listings import LAST_LISTING
@@ -25,7 +24,6 @@ from tinyc.executors.gpu.program import ThreadsExecutable
 from tinyc.executors.tolerance import Tolerance
 from tinyc.mlir import ir
 from tinyc.mlir.locations import value_name
-from tinyc.passes.runner import copy_module, run_passes
 from tinyc.runtime.executable import Observer
 
 _Arrays = Mapping[str, np.ndarray]
@@ -119,10 +117,8 @@ def _reference(module: ir.Module) -> _Execute:
 
 
 def _threads(lowering: Lowering) -> ThreadsExecutable:
-    """The GPU layer, its statements expanded to what each thread does."""
-    expanded = copy_module(lowering.module("exec"))
-    run_passes(expanded, (GpuExpand(),))
-    return ThreadsExecutable(lowering.program(), expanded, lowering.constants())
+    """The GPU layer."""
+    return ThreadsExecutable(lowering.program(), lowering.module("exec"), lowering.constants())
 
 
 def _ambiguous_names(module: ir.Module) -> list[str]:

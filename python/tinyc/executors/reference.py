@@ -34,6 +34,7 @@ from tinyc.runtime.boundary import NamedTensor
 from tinyc.runtime.executable import Observer
 from tinyc.vocabulary.attributes import arguments, tensor_type
 from tinyc.vocabulary.elements import elements_of
+from tinyc.vocabulary.run_key import RUN_KEY
 
 #: What stands for a value of the IR: an array, a product that a sum forms, a pad that is cut, or what a launch calls.
 Held: TypeAlias = np.ndarray | FactoredProduct | PaddedArray | Kernel
@@ -70,6 +71,24 @@ def evaluate_module(
         return {output.name: _fresh(result, output) for output, result in zip(signature.outputs, results, strict=True)}
 
 
+def evaluate_body(
+    block: ir.Block,
+    operands: Sequence[np.ndarray],
+    buffers: Mapping[ir.Value, np.ndarray],
+    symbols: Mapping[str, int],
+) -> list[np.ndarray]:
+    """Run the body of a kernel's statement; return what it yields.
+
+    `buffers` are those of the kernel, which it reads as they are; `symbols` has the values of all extents.
+
+    Raises:
+        TinycError: as `evaluate_module`.
+    """
+    run = _Evaluation(symbols, REFERENCE, {}, None, symbols.get(RUN_KEY, 0))
+    with np.errstate(all="ignore"):
+        return run.block(block, operands, observed=False, outside=buffers)
+
+
 def _fresh(result: np.ndarray, output: NamedTensor) -> np.ndarray:
     """A dense array of the declared type that nothing else refers to."""
     element = output.type.element
@@ -91,12 +110,18 @@ class _Evaluation:
         self.symbols, self.precision, self.kernels, self.observe = symbols, precision, known, observe
         self.run_key = run_key
 
-    def block(self, block: ir.Block, operands: Sequence[np.ndarray], observed: bool = True) -> list[np.ndarray]:
-        """Run a body on the values of its first arguments; return what it returns or yields.
+    def block(
+        self,
+        block: ir.Block,
+        operands: Sequence[np.ndarray],
+        observed: bool = True,
+        outside: Mapping[ir.Value, np.ndarray] | None = None,
+    ) -> list[np.ndarray]:
+        """Run a body on the values of its first arguments, and of those `outside` of it; return what it hands out.
 
         The values in a kernel are not `observed`: it may serve several launches, and its ops are named after the first.
         """
-        environment: dict[ir.Value, Any] = dict(zip(block.arguments, operands, strict=False))
+        environment: dict[ir.Value, Any] = {**(outside or {}), **dict(zip(block.arguments, operands, strict=False))}
         needed = needed_ops(block)
         products, pads = summed_products(needed), cut_pads(needed)
         last_use = {operand: op for op in needed for operand in op.operands}
@@ -106,7 +131,7 @@ class _Evaluation:
             values: list[Any] = [environment.get(operand) for operand in op.operands]
             if isinstance(op, func.ReturnOp):
                 return values
-            if isinstance(op, region.YieldOp):
+            if not op.results:  # the yield of a kernel, or of a statement
                 yielded.append(values[0])
                 continue
             made: Sequence[Held]

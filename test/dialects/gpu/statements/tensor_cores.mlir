@@ -80,7 +80,7 @@ gpu.module @kernels {
 gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %f = "test.op"() : () -> !f
-  // expected-error @+1 {{with 1 pending it is a InFlightType}}
+  // expected-error @+1 {{with 1 pending it is a !tgpu.in_flight}}
   %r = "tgpu.wait_group"(%f) {kind = "wgmma", pending = 1 : i64, operandSegmentSizes = array<i32: 1>, resultSegmentSizes = array<i32: 1>} : (!f) -> !r
   gpu.return
 }

@@ -1,0 +1,96 @@
+"""The statements that multiply: of warps by way of registers, of warpgroups from shared memory.
+
+Products of 16-bit floats are summed in f32, those of 8-bit integers in i32; f32 operands count as tf32, without the
+bits of the significand that tensor cores do not read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyc.dialects.gpu.dialect import accumulator_layout, fragment_tile
+from tinyc.dialects.gpu.statements import LdmatrixOp, MmaSyncOp, WgmmaOp, ZeroOp
+from tinyc.executors.gpu.memory import Array, KernelFault
+from tinyc.executors.gpu.tiles.launch import accumulators_of_zero
+from tinyc.executors.gpu.tiles.team import HeldTile, Team
+
+#: The bits of an f32 that tensor cores read as tf32.
+_TF32_BITS = np.uint32(0xFFFFE000)
+
+
+@dataclass(frozen=True)
+class InFlight:
+    """Accumulators that products are being added to: what they will be, and the events that these end with."""
+
+    sums: Array
+    events: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WarpFragments:
+    """What all warps have in registers of an operand: the whole side of the tile; `warps` lie so."""
+
+    values: Array
+    warps: tuple[int, ...]
+
+
+def zero_accumulators(team: Team, op: ZeroOp) -> Sequence[HeldTile]:
+    """Accumulators of zero."""
+    return [accumulators_of_zero(op.results[0].type)]
+
+
+def ldmatrix(team: Team, op: LdmatrixOp) -> Sequence[HeldTile]:
+    """Load what the warps multiply next."""
+    stage, tile = team.stage(op.tiles, op.stage), fragment_tile(op.fragment.type, op.side)
+    depth = tile.columns if op.side == "a" else tile.rows
+    along = slice(op.k.value, op.k.value + depth)
+    part = (slice(None), along) if op.side == "a" else (along, slice(None))
+    stage.read(op.name, team.known, team.done_by_threads(), by_threads=True, part=part)
+    return [WarpFragments(stage.values[part].copy(), tuple(op.warps))]
+
+
+def mma_sync(team: Team, op: MmaSyncOp) -> Sequence[HeldTile]:
+    """Add the product of what the warps have in registers."""
+    lhs, rhs = (team.values[each] for each in (op.lhs, op.rhs))
+    layout = accumulator_layout(op.accumulator.type)
+    assert layout is not None  # the statement's rule
+    warps = layout.rows // layout.unit_rows, layout.columns // layout.unit_columns
+    if lhs.warps != warps or rhs.warps != warps:
+        raise KernelFault(f"'{op.name}' adds to accumulators of {warps} warps fragments of {lhs.warps} and {rhs.warps}")
+    return [_added(team.values[op.accumulator], lhs.values, rhs.values)]
+
+
+def wgmma(team: Team, op: WgmmaOp) -> Sequence[HeldTile]:
+    """Start the product of a stage's tiles; it reads them until its group has been waited for."""
+    layout = accumulator_layout(op.accumulator.type)
+    assert layout is not None  # the statement's rule
+    row, column = team.number(op.row), team.number(op.column)
+    sides = (slice(row, row + layout.rows), slice(None)), (slice(None), slice(column, column + layout.columns))
+    event = team.new_event()
+    team.groups["wgmma"].open.append(event)
+    factors: list[Array] = []
+    for tiles, part in zip((op.lhs, op.rhs), sides, strict=True):
+        stage = team.stage(tiles, op.stage)
+        stage.read(op.name, team.known, event, by_threads=False, part=part)
+        factors.append(stage.values[part])
+    held = team.values[op.accumulator]
+    flying = held if isinstance(held, InFlight) else InFlight(held, ())
+    start = flying.sums if team.values[op.accumulate][0] else np.zeros_like(flying.sums)
+    if factors[0].shape[0] != start.shape[0] or factors[1].shape[1] != start.shape[1]:
+        raise KernelFault(f"'{op.name}' multiplies from row {row} and column {column} on, beyond its tiles")
+    return [InFlight(_added(start, *factors), (*flying.events, event))]
+
+
+def _added(sums: Array, lhs: Array, rhs: Array) -> Array:
+    """The sums with a product added."""
+    if sums.dtype == np.int32:  # exact in f64: 2^53 / 2^14 terms
+        exact = lhs.astype(np.float64) @ rhs.astype(np.float64)
+        return (sums + exact.astype(np.int64)).astype(np.int32)
+    return sums + _factor(lhs) @ _factor(rhs)
+
+
+def _factor(values: Array) -> Array:
+    if values.dtype == np.float32:
+        return (values.view(np.uint32) & _TF32_BITS).view(np.float32)
+    return values.astype(np.float32)
