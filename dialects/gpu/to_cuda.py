@@ -17,9 +17,9 @@ from tinyc.dialects.cuda.main.knowledge import knowledge_of
 from tinyc.dialects.cuda.main.reference.function import SUFFIX, reference_of
 from tinyc.dialects.cuda.printer.declarations import argument_names
 from tinyc.dialects.cuda.printer.functions import FunctionPrinter
-from tinyc.dialects.cuda.printer.instructions import functions_of
+from tinyc.dialects.cuda.printer.instructions import instruction_functions
 from tinyc.dialects.cuda.printer.names import function_names
-from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP, includes, prelude
+from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP_FUNCTION, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
 from tinyc.dialects.cuda.printer.text import comment_text
 from tinyc.dialects.exec.ops import exec_functions
@@ -123,10 +123,10 @@ class _File:
         """The file."""
         functions = [self._kernel(kernel) for kernel in self.kernels.values()]
         if self.program is not None:
-            maps = [TENSOR_MAP] if any(each.tensor_maps for each in self.kernels.values()) else []
+            maps = [TENSOR_MAP_FUNCTION] if any(each.tensor_maps for each in self.kernels.values()) else []
             functions += [HOST_PRELUDE, *maps, *self._references(), self._main(self.program)]
         used = includes("\n".join(functions), with_main=self.program is not None)
-        instructions = functions_of(self.instructions) if self.instructions else ""
+        instructions = instruction_functions(self.instructions) if self.instructions else ""
         parts = [self._header(), used, prelude(self.helpers), instructions, *functions]
         return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -19,7 +19,7 @@ HEADERS = Path(__file__).parent / "include"
 _LAUNCH = re.compile(r"(\w+)<<<(.+?), (dim3\(.+?\))>>>\((.*)\);")
 _FILL = re.compile(r"fill_(?:floats|integers)\((\w+), generator, .*\);")
 _FETCH = re.compile(r"to_host\(\w+, (\w+)\);\n  ok")
-_MANGLED = re.compile(r"\b_Z(\d+)([A-Za-z]\w*)")
+_MANGLED = re.compile(r"\b_Z(\d+)([A-Za-z]\w*?)(_param_\d+)?\b")
 _FILES = """
 template <typename T> void read_file(std::vector<T>& values, const char* path) {
   FILE* file = fopen(path, "rb");
@@ -104,7 +104,7 @@ def ptx_by_nvcc(text, folder, architecture):
     """The PTX that nvcc makes of a file; kernels have the names that they have in it."""
     _nvcc(text, folder, [f"-arch=compute_{architecture}", "-fmad=false"], "-ptx", "program.ptx")
     ptx = (folder / "program.ptx").read_text(encoding="utf-8")
-    return _MANGLED.sub(lambda name: name[2][: int(name[1])], ptx)
+    return _MANGLED.sub(lambda name: name[2][: int(name[1])] + (name[3] or ""), ptx)
 
 
 def _nvcc(text, folder, options, kind, output):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tinyc.dialects.gpu.statements import InstructionOp
 from tinyc.mlir import arith, ir, scf
 
-
 _IN_ROW = 8
 
 
@@ -31,7 +30,7 @@ class Element:
         return f"&{self}"
 
 
-class Arrays:
+class ValueArrays:
     """The elements that values are held in."""
 
     def __init__(self) -> None:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.cuda.printer.arrays import Arrays, Element, array_lines, part_of
+from tinyc.dialects.cuda.printer.arrays import Element, ValueArrays, array_lines, part_of
 from tinyc.dialects.cuda.printer.declarations import head, parameter_text, shared_arrays
 from tinyc.dialects.cuda.printer.expressions import WRITERS, shuffle_text
 from tinyc.dialects.cuda.printer.folding import PURE_SCALAR_OPS, Folding, inner_blocks, is_pure, terminator
 from tinyc.dialects.cuda.printer.instructions import NAMESPACE, function_name
 from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
 from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
-from tinyc.dialects.cuda.printer.rolling import rolled
+from tinyc.dialects.cuda.printer.rolling import in_loops
 from tinyc.dialects.cuda.printer.simplify import constant_of
 from tinyc.dialects.cuda.printer.text import (
     ATOM,
@@ -72,7 +72,7 @@ class FunctionPrinter:
         self.buffers: dict[ir.Value, str] = {a: name for a, name in named if a not in self.extents}
         self.shared = shared_arrays(function, names)
         self.buffers.update({each.value: each.name for each in self.shared})
-        self.arrays = Arrays()
+        self.arrays = ValueArrays()
         self._parts: dict[str, str] = {}  # a kind of fragment → the array that holds the last one
         self._words = words_of(self.block)
         self._nonnegative = Nonnegative(self.extents, self._words)
@@ -112,7 +112,7 @@ class FunctionPrinter:
         for each in self.shared:
             self.line(each.declaration)
         self._ops(self.block)
-        return "\n".join([*head(self.function, name, self._parameters()), *rolled(self.lines), "}"])
+        return "\n".join([*head(self.function, name, self._parameters()), *in_loops(self.lines), "}"])
 
     def _parameters(self) -> list[str]:
         """The parameters; the host has no tensor maps."""

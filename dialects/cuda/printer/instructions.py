@@ -27,7 +27,7 @@ def takes_pointers(entry: Instruction) -> bool:
     return not entry.name.startswith("wgmma")
 
 
-def functions_of(names: Iterable[str]) -> str:
+def instruction_functions(names: Iterable[str]) -> str:
     """The functions of the named instructions, in their namespace."""
     entries = [entry for entry in map(instruction, sorted(names)) if entry is not None]
     texts = "\n\n".join(map(function_of, entries))

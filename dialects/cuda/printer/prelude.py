@@ -103,12 +103,12 @@ def includes(text: str, with_main: bool) -> str:
     types = {"CUtensorMap": "cuda.h", "__nv_bfloat16": "cuda_bf16.h", "half": "cuda_fp16.h"}
     cuda = [*(header for name, header in types.items() if name in text), "cuda_runtime.h"]
     library = _MAIN_HEADERS if with_main else _KERNEL_HEADERS
-    library = sorted((*library, *_MAP_HEADERS)) if TENSOR_MAP in text else library
+    library = sorted((*library, *_MAP_HEADERS)) if TENSOR_MAP_FUNCTION in text else library
     return "\n".join([*(f"#include <{each}>" for each in cuda), "", *(f"#include <{each}>" for each in library)])
 
 
 #: What `main` makes tensor maps with.
-TENSOR_MAP = """\
+TENSOR_MAP_FUNCTION = """\
 // How copies of boxes find a tensor: `dims` in elements, innermost first, whose elements are neighbours; the distances
 // of the others in bytes; the box, whose rows are swizzled in spans of so many bytes in shared memory.
 template <typename T>

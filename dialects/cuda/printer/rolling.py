@@ -28,7 +28,7 @@ class _Calls:
     loops: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
-def rolled(lines: Sequence[str]) -> list[str]:
+def in_loops(lines: Sequence[str]) -> list[str]:
     """The lines with loops."""
     found: list[str] = []
     run: list[_Calls] = []

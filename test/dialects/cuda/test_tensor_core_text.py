@@ -1,4 +1,4 @@
-"""Kernels on tensor cores as CUDA text: as a person would write them; nvcc compiles them, and they compute what numpy does.
+"""Kernels on tensor cores as CUDA text: as a person would write them, compiled by nvcc, and computing what numpy does.
 
 What nvcc makes of the text runs on the simulator, with all of its checks. The CPU's function of a file is that of the
 kernel without tensor cores, which runs in `test_cuda_file`.
@@ -12,7 +12,7 @@ import pytest
 
 from cuda_on_host import build, compile_for_gpu, ptx_by_nvcc, run
 from installed import ROOT
-from tinyc.dialects.cuda.printer.rolling import rolled
+from tinyc.dialects.cuda.printer.rolling import in_loops
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.gpu.to_cuda import cuda_text
 from tinyc.dialects.region.plan import RegionPlan
@@ -124,7 +124,9 @@ def test_the_cpu_computes_the_same_whatever_loads_the_tiles(arch, plan, tmp_path
     """The function of the CPU in a file with tensor cores, beside a kernel that runs on the CPU, too."""
     naive = cuda_text(gpu_module(GEMM, arch, bind=SIZES))
     assert "ptx::" not in naive
-    ran = run(build(naive.replace(reference(naive), reference(cuda_text(gpu_module(GEMM, arch, plan, SIZES)))), tmp_path))
+    ran = run(
+        build(naive.replace(reference(naive), reference(cuda_text(gpu_module(GEMM, arch, plan, SIZES)))), tmp_path)
+    )
     assert (ran.errors, ran.status, ran.line) == ("", 0, "max_abs_err=0.000000")
 
 
@@ -143,7 +145,7 @@ def reference(text):
 
 def test_calls_at_regular_distances_are_loops():
     calls = [f"  ptx::mma(&acc[{8 * row + 4 * column}], &b[{column}]);" for row in range(3) for column in range(4)]
-    assert rolled(["a;", *calls, "b;"]) == [
+    assert in_loops(["a;", *calls, "b;"]) == [
         "a;",
         "  #pragma unroll",
         "  for (int m = 0; m < 3; ++m) {",
@@ -166,4 +168,4 @@ def test_calls_at_regular_distances_are_loops():
     ],
 )
 def test_other_calls_stay(calls):
-    assert rolled(calls) == calls
+    assert in_loops(calls) == calls

@@ -106,10 +106,10 @@ class CopiedOperand:
         return scalars.cast(scalars.from_storage(element, stored), element, wanted)
 
 
-Operand: TypeAlias = ComputedOperand | CopiedOperand
+_Operand: TypeAlias = ComputedOperand | CopiedOperand
 
 
-def operands_of(op: FinishingOp) -> tuple[Operand, Operand]:
+def operands_of(op: FinishingOp) -> tuple[_Operand, _Operand]:
     """The operands of the one product in the accumulator that a statement finishes.
 
     Raises:
@@ -148,7 +148,7 @@ def _tiles(operand: ir.Value) -> ir.Value:
     return op.tiles if isinstance(op, LdmatrixOp) else operand
 
 
-def _operand(op: FinishingOp, tiles: ir.Value) -> Operand:
+def _operand(op: FinishingOp, tiles: ir.Value) -> _Operand:
     """What fills tiles."""
     loads = [use.owner for use in tiles.uses if isinstance(use.owner, LoadTileOp | CpAsyncOp | TmaLoadOp)]
     if isinstance(op, EpilogueOp) and len(loads) != 1:
@@ -165,7 +165,7 @@ def _operand(op: FinishingOp, tiles: ir.Value) -> Operand:
 
 
 def _source(load: _LoadOp) -> Hashable:
-    """What says that two loads are of one operand: a ring has several."""
+    """What says that two loads are of one operand: a circular buffer has several."""
     if isinstance(load, TmaLoadOp):
         return load.map
     named = [f"{name} = {value}" for name, value in load.attributes.items() if name in (*MATRIX_SIDES, "offset")]
