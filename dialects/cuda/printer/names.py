@@ -147,10 +147,11 @@ def _carried(argument: ir.BlockArgument) -> str:
     if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp):
         return "acc"
     body = loop.body.operations
-    following = body[len(body) - 1].operands[argument.arg_number - 1].owner
+    carried_on = body[len(body) - 1].operands[argument.arg_number - 1]
+    following = carried_on.owner
     by_op = {arith.XOrIOp: "parity", arith.SelectOp: "stage"}
-    if isinstance(following, scf.ForOp):  # an inner loop goes on with it
-        return _carried(following.inner_iter_args[list(following.initArgs).index(argument)])
+    if isinstance(following, scf.ForOp) and isinstance(carried_on, ir.OpResult):  # an inner loop goes on with it
+        return _carried(following.inner_iter_args[carried_on.result_number])
     return by_op.get(type(following), "acc")
 
 
