@@ -17,10 +17,12 @@ from tinyc.dialects.cuda.main.knowledge import knowledge_of
 from tinyc.dialects.cuda.main.reference.function import SUFFIX, reference_of
 from tinyc.dialects.cuda.printer.declarations import argument_names
 from tinyc.dialects.cuda.printer.functions import FunctionPrinter
+from tinyc.dialects.cuda.printer.idioms import name_idioms
 from tinyc.dialects.cuda.printer.instructions import instruction_functions
 from tinyc.dialects.cuda.printer.names import function_names
 from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP_FUNCTION, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
+from tinyc.dialects.cuda.printer.sums import put_numbers_last
 from tinyc.dialects.cuda.printer.text import comment_text
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import constants_of, program_of
@@ -109,7 +111,9 @@ class _File:
         GpuExpand().run(module)
         self.kernels = gpu_kernels_of(module)
         for each in (*(kernel.op for kernel in self.kernels.values()), *self.references.values()):
+            name_idioms(each.body.blocks[0])
             simplify_indices(each.body.blocks[0])
+            put_numbers_last(each.body.blocks[0])
         if not self.kernels:
             raise TinycError("InvalidIr", "there is no gpu.func to print; --region-to-gpu makes them from regions")
         taken = [*(self.program.symbols if self.program else ()), *(f"{name}{SUFFIX}" for name in self.kernels)]

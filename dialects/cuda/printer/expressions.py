@@ -6,6 +6,7 @@ of signed integers, NaN in a maximum), a function of the prelude (`prelude`) sta
 arithmetic on `index` is plain, since positions in memory do not overflow.
 """
 
+from tinyc.dialects.cuda.printer.idioms import TEMPLATE
 from tinyc.dialects.cuda.printer.text import (
     AND,
     ATOM,
@@ -27,7 +28,7 @@ from tinyc.dialects.cuda.printer.text import (
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
 from tinyc.dialects.gpu.kernel import shuffle_mode
-from tinyc.mlir import arith, gpu, ir, math, memref
+from tinyc.mlir import arith, func, gpu, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 
 
@@ -317,6 +318,12 @@ def _loaded(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     return CppText(f"{printer.buffer(op.operands[0])}[{position}]")
 
 
+def _called(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
+    name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    numbers = ", ".join(map(str, ir.DenseI64ArrayAttr(op.attributes[TEMPLATE])))
+    return call(f"{printer.helper(name)}<{numbers}>", *map(printer.operand, op.operands))
+
+
 def shuffle_text(printer: ExpressionPrinter, op: gpu.ShuffleOp) -> CppText:
     """A value of another lane, which all lanes of the warp exchange."""
     mode = shuffle_mode(op)
@@ -369,6 +376,7 @@ WRITERS: dict[type[ir.OpView], Writer] = {
     arith.FPToSIOp: _convert(),
     arith.FPToUIOp: _convert(to_unsigned=True),
     arith.BitcastOp: _reinterpreted,
+    func.CallOp: _called,
     memref.LoadOp: _loaded,
     math.RsqrtOp: _helper("reciprocal_root"),
     **{op: _function(name) for op, name in _IN_C.items()},

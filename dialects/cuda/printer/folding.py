@@ -9,7 +9,7 @@ import bisect
 from collections.abc import Iterator
 
 from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, AddressOp, InstructionOp, MapAddressOp
-from tinyc.mlir import arith, gpu, ir, memref, scf
+from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
 #: Ops of the scalar level's own that may only compute.
 PURE_SCALAR_OPS = (AddressOp, MapAddressOp, InstructionOp)
@@ -27,7 +27,7 @@ def is_pure(op: ir.OpView) -> bool:
     """Whether an op only computes, so that it matters only where its results do."""
     if isinstance(op, InstructionOp):
         return op.entry.pure and len(op.results) == 1 and not op.entry.updated
-    return isinstance(op, PURE_SCALAR_OPS) or op.operation.name.startswith(("arith.", "math."))
+    return isinstance(op, (*PURE_SCALAR_OPS, func.CallOp)) or op.operation.name.startswith(("arith.", "math."))
 
 
 def writes_memory(op: ir.OpView) -> bool:

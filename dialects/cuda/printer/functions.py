@@ -16,7 +16,6 @@ from tinyc.dialects.cuda.printer.instructions import NAMESPACE, function_name
 from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
 from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
 from tinyc.dialects.cuda.printer.rolling import in_loops
-from tinyc.dialects.cuda.printer.simplify import constant_of
 from tinyc.dialects.cuda.printer.text import (
     ATOM,
     PREFIX,
@@ -27,7 +26,7 @@ from tinyc.dialects.cuda.printer.text import (
     is_pointer,
     unspelt,
 )
-from tinyc.dialects.cuda.printer.types import integer_text, type_name
+from tinyc.dialects.cuda.printer.types import constant_of, integer_text, type_name
 from tinyc.dialects.cuda.printer.words import words_of
 from tinyc.dialects.gpu.dialect import TensorMapType
 from tinyc.dialects.gpu.kernel import Position, axis_of

@@ -7,8 +7,7 @@ not overflow; that on integers may.
 from collections.abc import Container
 
 from tinyc.dialects.cuda.printer.folding import terminator
-from tinyc.dialects.cuda.printer.simplify import constant_of
-from tinyc.dialects.cuda.printer.types import is_float_type
+from tinyc.dialects.cuda.printer.types import constant_of, is_float_type
 from tinyc.dialects.gpu.kernel import Position
 from tinyc.mlir import arith, ir, scf
 

@@ -5,6 +5,7 @@ They give operators the meaning that MLIR gives them, the same on the device and
 
 from collections.abc import Iterable
 
+from tinyc.dialects.cuda.printer.idioms import IDIOM_FUNCTIONS
 from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
 
 #: Those that expressions call, by name, in the order in which they stand in a file.
@@ -78,6 +79,7 @@ __host__ __device__ inline To bit_cast(From from) {
 #: All of them: last those that the scalar level's own ops call.
 HELPERS: dict[str, str] = {
     **_OF_EXPRESSIONS,
+    **IDIOM_FUNCTIONS,
     **{
         name: text
         for functions in by_op(SCALAR_OPS, "tinyc.dialects.cuda.printer.ops", "CALLED_FUNCTIONS").values()

@@ -9,7 +9,7 @@ import operator
 from typing import TypeGuard
 
 from tinyc.dialects.cuda.printer.folding import inner_blocks
-from tinyc.dialects.cuda.printer.types import value_of
+from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.mlir import arith, ir
 
 _DIVISIONS = arith.DivUIOp | arith.DivSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
@@ -70,12 +70,6 @@ def _converted(op: ir.OpView) -> ir.Value | None:
     if isinstance(known, int) and abs(known) < 2**31:
         return _constant_before(op, known)
     return source.in_ if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type else None
-
-
-def constant_of(value: ir.Value) -> int | float | None:
-    """The number that a value is, or None."""
-    op = value.owner
-    return value_of(op.value) if isinstance(op, arith.ConstantOp) else None
 
 
 def _constant_before(op: ir.OpView, value: int) -> ir.Value:

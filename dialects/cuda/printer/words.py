@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tinyc.dialects.cuda.printer.folding import inner_blocks, terminator
 from tinyc.dialects.gpu.statements import AddressOp, InstructionOp
-from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir import arith, func, gpu, ir, scf
 
 #: Ops whose operands and results of type i32 are alike: words, or none is.
 _ALIKE = (
@@ -18,7 +18,7 @@ _ALIKE = (
     *(arith.DivUIOp, arith.RemUIOp, arith.MinUIOp, arith.MaxUIOp, arith.SelectOp, gpu.ShuffleOp),
 )
 #: Ops that words come from, or go to, which say nothing of a sign.
-_ANY = (arith.IndexCastOp, arith.ExtUIOp, arith.TruncIOp, arith.BitcastOp, AddressOp)
+_ANY = (arith.IndexCastOp, arith.ExtUIOp, arith.TruncIOp, arith.BitcastOp, AddressOp, func.CallOp)
 _SIGNED = frozenset(
     (arith.CmpIPredicate.slt, arith.CmpIPredicate.sle, arith.CmpIPredicate.sgt, arith.CmpIPredicate.sge)
 )
