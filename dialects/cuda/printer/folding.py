@@ -6,8 +6,9 @@ An `scf.if` that only chooses between two such expressions is a `? :`.
 """
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
+from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, AddressOp, InstructionOp, MapAddressOp
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
@@ -15,6 +16,8 @@ from tinyc.mlir import arith, func, gpu, ir, memref, scf
 PURE_SCALAR_OPS = (AddressOp, MapAddressOp, InstructionOp)
 #: How many ops an expression has at most.
 MAX_OPS = 10
+#: How many ops of words are written in a loop at most that would do before it.
+_MOST_AGAIN = 4
 
 
 def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
@@ -52,7 +55,8 @@ class Folding:
     `choices` the `scf.if`s that are conditional expressions.
     """
 
-    def __init__(self, body: ir.Block) -> None:
+    def __init__(self, body: ir.Block, words: Container[ir.Value] = ()) -> None:
+        self._words = words
         self.folded: set[ir.Value] = set()
         self.dead: set[ir.Value] = set()
         self.choices: set[ir.OpView] = set()
@@ -100,8 +104,35 @@ class Folding:
             self._sizes[result] = 0 if is_free(op) else size
             users = self._users(result)
             short = size <= MAX_OPS or all(isinstance(user, memref.StoreOp) for user in users)
-            if is_free(op) or (len(users) == 1 and short and self._reaches(op, users[0])):
+            once = len(users) == 1 and short and self._reaches(op, users[0])
+            if is_free(op) or once or self._is_place(op):
                 self.folded.add(result)
+
+    def _is_place(self, op: ir.OpView) -> bool:
+        """Whether an op says a place in so few words that it reads best wherever it is used.
+
+        That is so many elements behind another place, the same as a position, a function of such, and in a tile where
+        that function says.
+        """
+        inputs = list(op.operands)
+        if not inputs or any(str(each.type) == "i32" and not self._is_word(each) for each in inputs):
+            return False
+        if isinstance(op, arith.AddIOp) and self._is_address(op.lhs):
+            return isinstance(op.rhs.owner, func.CallOp) and op.lhs not in self.folded and op.rhs in self.folded
+        if isinstance(op, arith.AddIOp):
+            is_behind = self._is_word(op.lhs) and constant_of(op.rhs) is not None
+            return is_behind and op.lhs not in self.folded and not isinstance(op.lhs, ir.BlockArgument)
+        is_other = isinstance(op, func.CallOp) or (isinstance(op, arith.IndexCastOp) and self._is_word(op.in_))
+        return is_other and all(self._sizes.get(each, 0) <= 1 or each not in self.folded for each in inputs)
+
+    def _is_word(self, value: ir.Value) -> bool:
+        return value in self._words or constant_of(value) is not None
+
+    def _is_address(self, value: ir.Value) -> bool:
+        op = value.owner
+        return isinstance(op, AddressOp) or (
+            isinstance(op, arith.AddIOp) and (self._is_address(op.lhs) or self._is_address(op.rhs))
+        )
 
     def _inputs(self, op: ir.OpView) -> Iterator[ir.Value]:
         """Yield what an op's expression is made of."""
@@ -129,9 +160,10 @@ class Folding:
         if is_bound(op, user) and self._sizes[op.results[0]] > 2:
             return False
         at = user
+        is_place = op.results[0] in self._words and self._sizes[op.results[0]] <= _MOST_AGAIN
         while self._place[at][0] != block:
             at = self._place[at][0].owner.opview
-            if not isinstance(at, scf.IfOp):
+            if not (isinstance(at, scf.IfOp) or is_place):
                 return False
         return True
 

@@ -65,7 +65,8 @@ class FunctionPrinter:
         self.block = function.body.blocks[0]
         self.arguments = list(self.block.arguments)
         self.paired = {self.arguments[position] for pair in in_place for position in pair}
-        self.folding = Folding(self.block)
+        self._words = words_of(self.block)
+        self.folding = Folding(self.block, self._words)
         named = list(zip(self.arguments, names, strict=True))
         self.extents: dict[ir.Value, str] = {a: name for a, name in named if isinstance(a.type, ir.IndexType)}
         self.buffers: dict[ir.Value, str] = {a: name for a, name in named if a not in self.extents}
@@ -73,7 +74,6 @@ class FunctionPrinter:
         self.buffers.update({each.value: each.name for each in self.shared})
         self.arrays = ValueArrays()
         self._parts: dict[str, str] = {}  # a kind of fragment → the array that holds the last one
-        self._words = words_of(self.block)
         self._nonnegative = Nonnegative(self.extents, self._words)
         taken = {*names, *self.buffers.values()}
         self.names = FreshNames(taken, [name_hint(value, self.buffers, self.extents) for value in self._named_values()])

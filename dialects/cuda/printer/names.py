@@ -13,13 +13,15 @@ from tinyc.dialects.cuda.printer.expressions import LIBRARY
 from tinyc.dialects.cuda.printer.prelude import HELPERS
 from tinyc.dialects.gpu.kernel import WARP_LANES, Position, axis_of
 from tinyc.dialects.gpu.statements import AddressOp, InstructionOp, LoadVectorOp
-from tinyc.mlir import arith, gpu, ir, memref, scf
+from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
 _LOOPS = "ijklmpqrst"
 _DEPTH = 4  # how far to look for what a position is made of
 _THREADS = {gpu.ThreadIdOp: "t", gpu.BlockIdOp: "b", gpu.GridDimOp: "grid_", gpu.BlockDimOp: "block_"}
 #: The kind of a word that comes from an address in shared memory.
 _SHARED = "shared"
+#: What the numbers of a place in a swizzled tile are.
+_PLACE_IN_TILE = ("line", "column")
 #: What begins the name of an instruction → what its results are called.
 _GIVEN = {"cvt.pack": "pair", "ld.": "loaded", "elect": "elected", "cluster.rank": "rank", "ldmatrix": "matrices"}
 _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | arith.BitcastOp
@@ -165,7 +167,7 @@ def _given(op: InstructionOp) -> str:
 
 
 def _of_word(value: ir.Value) -> str:
-    """A name for a word after the thread numbers or the shared memory that it comes from."""
+    """A name for a word after what it is used for, or the thread numbers or the shared memory that it comes from."""
     op = value.owner
     if isinstance(op, AddressOp):
         return "base"
@@ -173,8 +175,34 @@ def _of_word(value: ir.Value) -> str:
         return "thread"
     if isinstance(op, arith.AndIOp) and name_hint(op.lhs, {}, {}) == "thread" and _number(op.rhs) == WARP_LANES - 1:
         return "lane"
-    kinds = {kind for kind, _ in _sources(value, _DEPTH)}
-    return "place" if _SHARED in kinds else "offset"
+    if isinstance(op, arith.ShRUIOp) and name_hint(op.lhs, {}, {}) == "warp" and _number(op.rhs) == 2:
+        return "warpgroup"
+    if isinstance(op, arith.AddIOp) and isinstance(op.lhs, ir.BlockArgument) and _number(op.rhs) == 1:
+        return f"next_{name_hint(op.lhs, {}, {})}"
+    if _SHARED in {kind for kind, _ in _sources(value, _DEPTH)}:
+        return "barrier" if _is_barrier(value) else "tile"
+    return _in_tile(value) or "offset"
+
+
+def _is_barrier(value: ir.Value) -> bool:
+    """Whether a word is where mbarriers are."""
+    users = [use.owner for use in value.uses]
+    sums = [user for user in users if isinstance(user, arith.AddIOp)]
+    waits = any(isinstance(user, InstructionOp) and user.entry.name.startswith("mbarrier.") for user in users)
+    return waits or any(_is_barrier(each.result) for each in sums)
+
+
+def _in_tile(value: ir.Value) -> str | None:
+    """The name of a word that says a line or a column of a tile, or the first of several."""
+    for use in value.uses:
+        user = use.owner
+        if isinstance(user, func.CallOp) and len(user.operands) == len(_PLACE_IN_TILE):
+            return _PLACE_IN_TILE[use.operand_number]
+        if isinstance(user, arith.AddIOp) and use.operand_number == 0 and _number(user.rhs) is not None:
+            found = _in_tile(user.result)
+            if found is not None:
+                return found
+    return None
 
 
 def _number(value: ir.Value) -> int | None:
