@@ -28,6 +28,7 @@ from tinyc.dialects.cuda.printer.text import (
 )
 from tinyc.dialects.cuda.printer.types import constant_of, integer_text, type_name
 from tinyc.dialects.cuda.printer.words import words_of
+from tinyc.dialects.cuda.printer.wrapping import wrapped
 from tinyc.dialects.gpu.dialect import TensorMapType
 from tinyc.dialects.gpu.kernel import Position, axis_of
 from tinyc.dialects.gpu.statements import SCALAR_OPS, AddressOp, InstructionOp, LoadVectorOp, MapAddressOp, by_op
@@ -111,7 +112,8 @@ class FunctionPrinter:
         for each in self.shared:
             self.line(each.declaration)
         self._ops(self.block)
-        return "\n".join([*head(self.function, name, self._parameters()), *in_loops(self.lines), "}"])
+        lines = in_loops(self.lines) if self._words else self.lines
+        return "\n".join([*head(self.function, name, self._parameters()), *wrapped(lines), "}"])
 
     def _parameters(self) -> list[str]:
         """The parameters; the host has no tensor maps."""

@@ -1,7 +1,7 @@
 """Address arithmetic that has a name, as calls of functions: what a reader would not want to take apart.
 
-In: a function at the scalar level, changed in place. Out: a `func.call` for each place of an element in a swizzled tile,
-and for each descriptor of a tile that a wgmma multiplies. What is written otherwise stays as it is.
+In: a function at the scalar level, changed in place. Out: a `func.call` for each place of an element in a swizzled
+tile, and for each descriptor of a tile that a wgmma multiplies. What is written otherwise stays as it is.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,14 @@ from typing import TypeVar
 from tinyc.dialects.cuda.printer.folding import inner_blocks
 from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
-from tinyc.mlir import arith, func, ir
+from tinyc.mlir import arith, ir
 
 #: On a call: the numbers that are arguments of the function's template.
 TEMPLATE = "tgpu.template"
 #: The functions by their names.
 IDIOM_FUNCTIONS: dict[str, str] = {
-    "swizzled": """// Where an element is in a tile in shared memory, in bytes: slabs of lines of `Line` bytes stand behind each other, and
+    "swizzled": """\
+// Where an element is in a tile in shared memory, in bytes: slabs of lines of `Line` bytes stand behind each other, and
 // in a line the chunks of 16 bytes are exchanged as its number says, so that lines below each other meet no bank twice.
 template <int Element, int Line, int Slab>
 __device__ __forceinline__ uint32_t swizzled(uint32_t line, uint32_t column) {
@@ -24,7 +25,8 @@ __device__ __forceinline__ uint32_t swizzled(uint32_t line, uint32_t column) {
   const uint32_t chunk = place % Line / 16 ^ line / (128 / Line) % (Line / 16);
   return place / Line * Slab + line * Line + chunk * 16 + place % 16;
 }""",
-    "tile_descriptor": """// What a wgmma is told of a tile: its address, bytes from a slab to the next and from 8 lines to the next, its swizzle.
+    "tile_descriptor": """\
+// What a wgmma is told of a tile: its address, bytes from a slab to the next and from 8 lines to the next, its swizzle.
 template <int Slab, int Lines, int Swizzle>
 __device__ __forceinline__ uint64_t tile_descriptor(uint32_t address) {
   constexpr uint64_t mode = Swizzle == 128 ? 1 : Swizzle == 64 ? 2 : 3;

@@ -80,15 +80,19 @@ def _operands(entry: Instruction) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _assembly(entry: Instruction, operands: Sequence[Sequence[str]]) -> list[str]:
-    """The statement, its text and its operands in lines."""
+    """The statement: in a line where it fits, else its text and its operands in lines."""
     text = re.sub(r"%(?=[a-z])", "%%", entry.ptx)
     text = re.sub(r"\{(\d+)\}", r"%\1", text)
+    while operands and not operands[-1]:
+        operands = operands[:-1]
     start = f"  {'asm' if entry.pure else 'asm volatile'}("
+    short = "".join(f" : {', '.join(part)}" if part else " :" for part in operands).replace(" : :", " ::")
+    line = f'{start}"{text}"{short.replace(":: :", ":::")});'
+    if len(line) <= _WIDTH:
+        return [line]
     indent = " " * len(start)
     quoted = [f'"{line}"' for line in _wrapped(text, _WIDTH - len(indent))]
     lines = [f"{start if not number else indent}{line}" for number, line in enumerate(quoted)]
-    while operands and not operands[-1]:
-        operands = operands[:-1]
     for part in operands:
         found = textwrap.wrap(", ".join(part), _WIDTH - len(indent), break_on_hyphens=False) or [""]
         lines += [f"{indent}{': ' if not number else '  '}{line}".rstrip() for number, line in enumerate(found)]

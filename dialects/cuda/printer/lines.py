@@ -1,11 +1,12 @@
 """The lines of a function taken apart: which are statements with others in braces, and where in a line numbers stand.
 
-A number is one that is an index, an argument or a value, or that is added at the end of one; where none is added, that is
-0. In loops around a line it goes up by the same each time.
+A number is one that is an index, an argument or a value, or that is added at the end of one; where none is added, that
+is 0. In loops around a line it goes up by the same each time.
 """
 
+import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -45,6 +46,11 @@ class Line:
     declared: str | None = None
     is_fixed: bool = False
 
+    @functools.cached_property
+    def alike(self) -> Hashable:
+        """What it has in common with lines that may be alike; None where it is fixed."""
+        return None if self.is_fixed else re.sub(r"\d+", "", "".join(self.texts))
+
     def text(self, counters: Sequence[str]) -> str:
         """The line in loops with these counters."""
         numbers = [each.text(counters) for each in self.numbers]
@@ -57,6 +63,12 @@ class Block:
 
     head: Line | int
     body: tuple["Node", ...]
+
+    @functools.cached_property
+    def alike(self) -> Hashable:
+        """What it has in common with blocks that may be alike; None where a line in it is fixed."""
+        found = tuple(line.alike for line in lines_in([self]))
+        return None if None in found else found
 
 
 Node: TypeAlias = Line | Block
@@ -75,7 +87,7 @@ def lines_in(nodes: Sequence[Node]) -> Iterator[Line]:
 
 def with_lines(nodes: Sequence[Node], change: Callable[[Line], Line]) -> tuple[Node, ...]:
     """The nodes with each of their lines changed, in the order of `lines_in`."""
-    return tuple(map(lambda node: _with_lines(node, change), nodes))
+    return tuple(_with_lines(node, change) for node in nodes)
 
 
 def _with_lines(node: Node, change: Callable[[Line], Line]) -> Node:

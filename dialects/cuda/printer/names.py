@@ -173,6 +173,10 @@ def _of_word(value: ir.Value) -> str:
         return "base"
     if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, gpu.ThreadIdOp):
         return "thread"
+    if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, gpu.BlockIdOp):
+        return "block"
+    if isinstance(op, arith.ExtUIOp) and str(op.in_.type) == "i1":
+        return "flag"
     if isinstance(op, arith.AndIOp) and name_hint(op.lhs, {}, {}) == "thread" and _number(op.rhs) == WARP_LANES - 1:
         return "lane"
     if isinstance(op, arith.ShRUIOp) and name_hint(op.lhs, {}, {}) == "warp" and _number(op.rhs) == 2:

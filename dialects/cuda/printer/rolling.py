@@ -71,7 +71,7 @@ class _Rolling:
 
     def _best(self, nodes: Sequence[Node]) -> tuple[int, int, int]:
         """The loop around the next statements that spares the most lines: how many, its statements, and how often."""
-        alike = [_alike(each) for each in nodes[: 2 * _MOST]]
+        alike = [each.alike for each in nodes[: 2 * _MOST]]
         best = (0, 1, 1)
         for length in range(1, len(alike) // 2 + 1):
             if alike[length - 1] is None:
@@ -123,12 +123,6 @@ class _Rolling:
 def _kinds(line: Line) -> Hashable:
     """What of a line's numbers is the same each time."""
     return tuple((each.is_added, each.steps) for each in line.numbers)
-
-
-def _alike(node: Node) -> Hashable:
-    """What two statements have in common that may be alike; None for one that is in no loop."""
-    lines = list(lines_in([node]))
-    return None if any(line.is_fixed for line in lines) else tuple(re.sub(r"\d+", "", "".join(l.texts)) for l in lines)
 
 
 def _without(nodes: Sequence[Node], at: int) -> list[Node]:

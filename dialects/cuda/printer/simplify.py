@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from tinyc.dialects.cuda.printer.folding import inner_blocks
 from tinyc.dialects.cuda.printer.types import constant_of
-from tinyc.mlir import arith, ir
+from tinyc.mlir import arith, ir, scf
 
 _DIVISIONS = arith.DivUIOp | arith.DivSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 #: What is computed of two words that are known and not negative.
@@ -27,12 +27,31 @@ _REMAINDERS = arith.RemUIOp | arith.RemSIOp
 def simplify_indices(block: ir.Block) -> None:
     """Replace the uses of what is simpler than it is written, in a block and those inside of it."""
     for op in block.operations:
+        if isinstance(op, scf.IfOp):
+            _choose(op.thenRegion.blocks[0], _holding(op.condition))
         for inner in inner_blocks(op):
             simplify_indices(inner)
         if len(op.results) == 1 and (isinstance(op.results[0].type, ir.IndexType) or str(op.results[0].type) == "i32"):
             simpler = _simpler(op) if len(op.operands) == 2 else _converted(op)
             if simpler is not None:
                 op.results[0].replace_all_uses_with(simpler)
+
+
+def _holding(condition: ir.Value) -> set[ir.Value]:
+    """What holds where a condition does."""
+    op = condition.owner
+    return {condition, *(_holding(op.lhs) | _holding(op.rhs) if isinstance(op, arith.AndIOp) else ())}
+
+
+def _choose(block: ir.Block, holding: set[ir.Value]) -> None:
+    """Replace in a block what is chosen by a condition that holds there."""
+    for op in block.operations:
+        for number, value in enumerate(op.operands):
+            chosen = value.owner
+            if isinstance(chosen, arith.SelectOp) and chosen.condition in holding:
+                op.operation.operands[number] = chosen.true_value
+        for inner in inner_blocks(op):
+            _choose(inner, holding)
 
 
 def _simpler(op: ir.OpView) -> ir.Value | None:

@@ -1,8 +1,8 @@
 """Sums of words with their number last, and what is computed twice computed once: so places that are alike look alike.
 
-In: a function of instructions at the scalar level, changed in place. Out: `x + 16` where `(y + 16) + z` stood and `x` is
-`y + z`. Words wrap around, so their sums may be put together in any order. Addresses keep theirs: a tile's own start,
-then where something is in the tile.
+In: a function of instructions at the scalar level, changed in place. Out: `x + 16` where `(y + 16) + z` stood and `x`
+is `y + z`. Words wrap around, so their sums may be put together in any order. Addresses keep theirs: a tile's own
+start, then where something is in the tile.
 """
 
 from collections.abc import Hashable
