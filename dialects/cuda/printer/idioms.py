@@ -10,7 +10,7 @@ from typing import TypeVar
 from tinyc.dialects.cuda.printer.folding import inner_blocks
 from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
-from tinyc.mlir import arith, ir
+from tinyc.mlir import arith, func, ir
 
 #: On a call: the numbers that are arguments of the function's template.
 TEMPLATE = "tgpu.template"
@@ -53,10 +53,9 @@ def _replace(op: ir.OpView, name: str, found: tuple[Sequence[int], Sequence[ir.V
     if found is None:
         return
     numbers, operands = found
-    callee = ir.FlatSymbolRefAttr.get(name)
-    attributes = {"callee": callee, TEMPLATE: ir.DenseI64ArrayAttr.get(numbers)}
     with ir.InsertionPoint(op), op.location:
-        call = ir.Operation.create("func.call", [op.results[0].type], list(operands), attributes)
+        call = func.CallOp([op.results[0].type], name, list(operands))
+    call.attributes[TEMPLATE] = ir.DenseI64ArrayAttr.get(numbers)
     op.results[0].replace_all_uses_with(call.results[0])
 
 
@@ -115,6 +114,6 @@ def _made_by(kind: type[_OpT], value: ir.Value) -> _OpT | None:
 
 def _with_number(kind: type[ir.OpView], value: ir.Value) -> tuple[ir.Value, int]:
     """What an op of a kind computes its result from, with a number that is not negative; the value and 0 otherwise."""
-    op = value.owner
-    known = constant_of(op.operands[1]) if isinstance(op, kind) else None
-    return (op.operands[0], known) if isinstance(known, int) and known > 0 else (value, 0)
+    op = _made_by(kind, value)
+    known = None if op is None else constant_of(op.operands[1])
+    return (op.operands[0], known) if op is not None and isinstance(known, int) and known > 0 else (value, 0)

@@ -37,7 +37,7 @@ class LineNumber:
 
 
 @dataclass(frozen=True)
-class Line:
+class CppLine:
     """A line: the texts between its numbers. A fixed one is no statement that a loop could have."""
 
     place: int
@@ -58,11 +58,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Block:
+class CppBlock:
     """Statements in braces, behind a line or in a loop that is done so often."""
 
-    head: Line | int
-    body: tuple["Node", ...]
+    head: CppLine | int
+    body: tuple["CppNode", ...]
 
     @functools.cached_property
     def alike(self) -> Hashable:
@@ -71,40 +71,40 @@ class Block:
         return None if None in found else found
 
 
-Node: TypeAlias = Line | Block
+CppNode: TypeAlias = CppLine | CppBlock
 
 
-def lines_in(nodes: Sequence[Node]) -> Iterator[Line]:
+def lines_in(nodes: Sequence[CppNode]) -> Iterator[CppLine]:
     """Yield the lines of nodes, but for those that close a brace."""
     for node in nodes:
-        if isinstance(node, Line):
+        if isinstance(node, CppLine):
             yield node
             continue
-        if isinstance(node.head, Line):
+        if isinstance(node.head, CppLine):
             yield node.head
         yield from lines_in(node.body)
 
 
-def with_lines(nodes: Sequence[Node], change: Callable[[Line], Line]) -> tuple[Node, ...]:
+def with_lines(nodes: Sequence[CppNode], change: Callable[[CppLine], CppLine]) -> tuple[CppNode, ...]:
     """The nodes with each of their lines changed, in the order of `lines_in`."""
     return tuple(_with_lines(node, change) for node in nodes)
 
 
-def _with_lines(node: Node, change: Callable[[Line], Line]) -> Node:
-    if isinstance(node, Line):
+def _with_lines(node: CppNode, change: Callable[[CppLine], CppLine]) -> CppNode:
+    if isinstance(node, CppLine):
         return change(node)
-    head = change(node.head) if isinstance(node.head, Line) else node.head
+    head = change(node.head) if isinstance(node.head, CppLine) else node.head
     return replace(node, head=head, body=with_lines(node.body, change))
 
 
-def read_lines(lines: Sequence[str]) -> list[Node]:
+def read_lines(lines: Sequence[str]) -> list[CppNode]:
     """The lines of a function as nodes."""
     return _read(lines, 0)[0]
 
 
-def _read(lines: Sequence[str], at: int) -> tuple[list[Node], int]:
+def _read(lines: Sequence[str], at: int) -> tuple[list[CppNode], int]:
     """The nodes from a line on, and the number of the line that closes a brace behind them."""
-    nodes: list[Node] = []
+    nodes: list[CppNode] = []
     while at < len(lines) and not lines[at].lstrip().startswith("}"):
         if not lines[at].endswith("{"):
             nodes.append(_line(at, lines[at]))
@@ -112,7 +112,7 @@ def _read(lines: Sequence[str], at: int) -> tuple[list[Node], int]:
             continue
         body, end = _read(lines, at + 1)
         if lines[end].lstrip() == "}":
-            nodes.append(Block(_line(at, lines[at]), tuple(body)))
+            nodes.append(CppBlock(_line(at, lines[at]), tuple(body)))
         else:  # of an array, or with another branch
             nodes += [_fixed(at, lines[at]), *body]
             while lines[end].endswith("{"):
@@ -124,11 +124,11 @@ def _read(lines: Sequence[str], at: int) -> tuple[list[Node], int]:
     return nodes, at
 
 
-def _fixed(place: int, line: str) -> Line:
-    return Line(place, (line,), is_fixed=True)
+def _fixed(place: int, line: str) -> CppLine:
+    return CppLine(place, (line,), is_fixed=True)
 
 
-def _line(place: int, line: str) -> Line:
+def _line(place: int, line: str) -> CppLine:
     """A line with its numbers."""
     found = _DECLARATION.fullmatch(line.lstrip())
     is_statement = line.endswith((";", "{")) and (found or not _BEGINS_DECLARATION.match(line.lstrip()))
@@ -147,4 +147,4 @@ def _line(place: int, line: str) -> Line:
         numbers.append(LineNumber(int(whole[0]) if whole else int(added[1]) if added else 0, whole is None))
         texts.append(line[start:text_end])
         start = at
-    return Line(place, (*texts, line[start:]), tuple(numbers), found[1] or found[2] if found else None)
+    return CppLine(place, (*texts, line[start:]), tuple(numbers), found[1] or found[2] if found else None)

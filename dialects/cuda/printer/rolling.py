@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from tinyc.dialects.cuda.printer.instructions import NAMESPACE
-from tinyc.dialects.cuda.printer.lines import Block, Line, Node, lines_in, read_lines, with_lines
+from tinyc.dialects.cuda.printer.lines import CppBlock, CppLine, CppNode, lines_in, read_lines, with_lines
 
 _COUNTERS = "nmuvw"
 #: How often statements stand there at least, or how many lines a loop spares.
@@ -35,9 +35,9 @@ class _Rolling:
         self._words = [set(_WORD.findall(line)) for line in lines]
         self._depths = [len(line) - len(line.lstrip()) for line in lines]
 
-    def rolled(self, nodes: Sequence[Node]) -> list[Node]:
+    def rolled(self, nodes: Sequence[CppNode]) -> list[CppNode]:
         """Statements with loops around those that stand several times; then those in the loops, and in braces."""
-        found: list[Node] = []
+        found: list[CppNode] = []
         rest = list(nodes)
         while rest:
             spared, length, count = self._best(rest)
@@ -49,27 +49,27 @@ class _Rolling:
             if count > 1:
                 steps = iter(_steps(first, rest[length : 2 * length]))
                 body = with_lines(first, lambda line, steps=steps: _stepping(line, steps))
-                found.append(Block(count, tuple(self.rolled(body))))
+                found.append(CppBlock(count, tuple(self.rolled(body))))
             else:
-                found += [each if isinstance(each, Line) else self._inside(each) for each in first]
+                found += [each if isinstance(each, CppLine) else self._inside(each) for each in first]
             del rest[: length * count]
         return found
 
-    def _movable(self, nodes: Sequence[Node]) -> Iterator[int]:
+    def _movable(self, nodes: Sequence[CppNode]) -> Iterator[int]:
         """Yield which of the next statements declare a word that may stand before them."""
         declared: set[str | None] = set()
         for at, node in enumerate(nodes[:_MOST]):
-            if not isinstance(node, Line):
+            if not isinstance(node, CppLine):
                 break
             is_word = at > 0 and node.texts[0].lstrip().startswith("const uint32_t ") and not _has_effect(node)
             if is_word and not self._words[node.place] & declared:
                 yield at
             declared.add(node.declared)
 
-    def _inside(self, block: Block) -> Block:
+    def _inside(self, block: CppBlock) -> CppBlock:
         return replace(block, body=tuple(self.rolled(block.body)))
 
-    def _best(self, nodes: Sequence[Node]) -> tuple[int, int, int]:
+    def _best(self, nodes: Sequence[CppNode]) -> tuple[int, int, int]:
         """The loop around the next statements that spares the most lines: how many, its statements, and how often."""
         alike = [each.alike for each in nodes[: 2 * _MOST]]
         best = (0, 1, 1)
@@ -84,7 +84,7 @@ class _Rolling:
                 best = (spared, length, count)
         return best
 
-    def _count(self, nodes: Sequence[Node], length: int) -> int:
+    def _count(self, nodes: Sequence[CppNode], length: int) -> int:
         """How often the next statements stand there alike."""
         groups = [nodes[start : start + length] for start in range(0, len(nodes) - length + 1, length)]
         shape, steps, count = self._shape(groups[0]), None, 1
@@ -100,7 +100,7 @@ class _Rolling:
             count += 1
         return count
 
-    def _shape(self, nodes: Sequence[Node]) -> Hashable:
+    def _shape(self, nodes: Sequence[CppNode]) -> Hashable:
         """What is the same each time: all but the numbers and the names that are declared; None if others use these."""
         lines = list(lines_in(nodes))
         declared = {line.declared: f"{number} declared" for number, line in enumerate(lines) if line.declared}
@@ -109,7 +109,7 @@ class _Rolling:
         texts = [_WORD.sub(lambda word: declared.get(word[0], word[0]), "\n".join(line.texts)) for line in lines]
         return tuple(texts), tuple(_kinds(line) for line in lines)
 
-    def _last_use(self, line: Line) -> int:
+    def _last_use(self, line: CppLine) -> int:
         """The last line that has the name that a line declares, before the block ends."""
         last = line.place
         for place in range(line.place + 1, len(self._words)):
@@ -120,37 +120,37 @@ class _Rolling:
         return last
 
 
-def _kinds(line: Line) -> Hashable:
+def _kinds(line: CppLine) -> Hashable:
     """What of a line's numbers is the same each time."""
     return tuple((each.is_added, each.steps) for each in line.numbers)
 
 
-def _without(nodes: Sequence[Node], at: int) -> list[Node]:
+def _without(nodes: Sequence[CppNode], at: int) -> list[CppNode]:
     return [*nodes[:at], *nodes[at + 1 :]]
 
 
-def _has_effect(line: Line) -> bool:
+def _has_effect(line: CppLine) -> bool:
     """Whether a declaration calls an instruction, or reads memory."""
     return any(f"{NAMESPACE}::" in text or "__shfl" in text or _READ.search(text) for text in line.texts)
 
 
-def _steps(nodes: Sequence[Node], following: Sequence[Node]) -> list[int]:
+def _steps(nodes: Sequence[CppNode], following: Sequence[CppNode]) -> list[int]:
     """How far each number goes from some statements to those alike behind them."""
     before, after = ([n.first for line in lines_in(each) for n in line.numbers] for each in (nodes, following))
     return [b - a for a, b in zip(before, after, strict=True)]
 
 
-def _stepping(line: Line, steps: Iterator[int]) -> Line:
+def _stepping(line: CppLine, steps: Iterator[int]) -> CppLine:
     """A line in one more loop."""
     numbers = tuple(replace(each, steps=(*each.steps, next(steps))) for each in line.numbers)
     return replace(line, numbers=numbers)
 
 
-def _texts(node: Node, counters: tuple[str, ...], indent: str) -> Iterator[str]:
+def _texts(node: CppNode, counters: tuple[str, ...], indent: str) -> Iterator[str]:
     """Yield the lines of a node in loops with these counters, indented so far more than they were."""
-    if isinstance(node, Line):
+    if isinstance(node, CppLine):
         yield f"{indent}{node.text(counters)}"
-    elif isinstance(node.head, Line):
+    elif isinstance(node.head, CppLine):
         head = node.head.text(counters)
         yield f"{indent}{head}"
         yield from (text for each in node.body for text in _texts(each, counters, indent))
@@ -168,15 +168,15 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _counter(loop: Block) -> str:
+def _counter(loop: CppBlock) -> str:
     """What counts a loop: not what those in it have, nor a name in it."""
     words = {word for line in lines_in(loop.body) for text in line.texts for word in _WORD.findall(text)}
     free = (each for each in itertools.chain(_COUNTERS, map("n{}".format, itertools.count())) if each not in words)
     return next(itertools.islice(free, _height(loop) - 1, None))
 
 
-def _height(node: Node) -> int:
+def _height(node: CppNode) -> int:
     """How many of the loops around statements are in each other."""
-    if isinstance(node, Line):
+    if isinstance(node, CppLine):
         return 0
     return max(map(_height, node.body), default=0) + isinstance(node.head, int)

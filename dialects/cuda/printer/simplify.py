@@ -28,7 +28,7 @@ def simplify_indices(block: ir.Block) -> None:
     """Replace the uses of what is simpler than it is written, in a block and those inside of it."""
     for op in block.operations:
         if isinstance(op, scf.IfOp):
-            _choose(op.thenRegion.blocks[0], _holding(op.condition))
+            _choose(op.regions[0].blocks[0], _holding(op.condition))
         for inner in inner_blocks(op):
             simplify_indices(inner)
         if len(op.results) == 1 and (isinstance(op.results[0].type, ir.IndexType) or str(op.results[0].type) == "i32"):
