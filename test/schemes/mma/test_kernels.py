@@ -23,6 +23,10 @@ OF_WARPGROUPS = [
     ({**COOPERATIVE, "cluster": [2, 1]}, (300, 136, 136)),
     ({**COOPERATIVE, "cluster": [1, 2]}, (136, 520, 72)),
     ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 4, "schedule": "pingpong"}, (200, 136, 72)),
+    # CTAs with several tiles: of one slab, and of two; whose stages come in turn; a cluster that is half beyond m.
+    ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 4, "schedule": "cooperative"}, (1024, 1088, 64)),
+    ({"tile": [64, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "pingpong"}, (1088, 1920, 72)),
+    ({"tile": [64, 128, 64], "warp_tile": "64x128", "schedule": "cooperative", "cluster": [2, 1]}, (1088, 128, 192)),
     ({"tile": [128, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "simple"}, (130, 72, 136)),
     ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 2, "schedule": "simple"}, (15, 13, 7)),
 ]

@@ -63,7 +63,7 @@ def complete_mma(plan: Plan, case: MmaCase) -> Plan:
         bind=bound,
         cache=staged_operands(plan, tiling.stages, case),
         vectorize=plan.vectorize or {"axis": "n.i.i", "width": case.store_elements},
-        predicate_tail=guarded_axes(plan, tiling.tile, case),
+        predicate_tail=guarded_axes(plan, tiling.cluster_tile, case),
         epilogue=own_epilogue(plan, case),
         layout_hints={"A_swizzle": True, "B_swizzle": True, "C_stride": "row", **(plan.layout_hints or {})},
         algo_choice=_algorithms(plan, tiling, case),

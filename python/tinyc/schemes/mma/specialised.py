@@ -15,7 +15,7 @@ from tinyc.analysis.candidate import StridedAccess
 from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, smem_type, staged_tile
-from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
+from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS, WARPGROUP_WARPS, FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -69,9 +69,8 @@ class _Layout:
     @functools.cached_property
     def cluster_tiles(self) -> tuple[Dim, Dim]:
         """Tiles along m and n, those that a cluster computes at a time taken as one."""
-        tiling, product = self.parts.tiling, self.parts.product
-        sizes = tiling.tile[0] * tiling.cluster[0], tiling.tile[1] * tiling.cluster[1]
-        return extents.ceildiv(product.m, sizes[0]), extents.ceildiv(product.n, sizes[1])
+        product, (rows, columns, _) = self.parts.product, self.parts.tiling.cluster_tile
+        return extents.ceildiv(product.m, rows), extents.ceildiv(product.n, columns)
 
     @property
     def grid(self) -> int:
@@ -133,6 +132,11 @@ class _Phase:
         stage = self.stage + by
         wraps = arith.cmpi(arith.CmpIPredicate.uge, as_i32(stage), as_i32(stages))
         return _Phase(word_where(wraps, stage - stages, stage), self.parity ^ word_where(wraps, 1, 0))
+
+    def behind(self, steps: AnyWord, stages: int) -> "_Phase":
+        """The place any number of stages further."""
+        rounds, stage = parted(self.stage + steps, stages)
+        return _Phase(stage, self.parity ^ (rounds % 2))
 
     @property
     def values(self) -> Sequence[ir.Value]:
@@ -213,9 +217,9 @@ class _Kernel:
             step, place = parted(inside, width)
             place = first + place
         m, n = (place, step) if tiling.along == "n" else (step, place)
-        (cm, cn), (bm, bn, _) = tiling.cluster, tiling.tile
+        (cm, cn), (bm, bn, _), (rows, columns, _) = tiling.cluster, tiling.tile, tiling.cluster_tile
         rank = Word.of(gpu.block_id(gpu.Dimension.x)) % self.layout.ctas
-        return batch, m * (bm * cm) + (rank * bm if cm > 1 else 0), n * (bn * cn) + (rank * bn if cn > 1 else 0)
+        return batch, m * rows + (rank * bm if cm > 1 else 0), n * columns + (rank * bn if cn > 1 else 0)
 
     # --- load ---------------------------------------------------------------------------------------------------------
 
@@ -262,7 +266,8 @@ class _Kernel:
         tiling = self.writer.parts.tiling
         takes_turns = tiling.schedule == "pingpong"
         first, tiles, step = self._tiles(group if takes_turns else 0, tiling.consumers if takes_turns else 1)
-        start = _Phase(0, 0)
+        steps, stages = self._word(self.writer.parts.steps), tiling.stages
+        start = _Phase(0, 0).behind(group * steps, stages) if takes_turns else _Phase(0, 0)
         outer = _loop(first, tiles, step, start.values)
         with ir.InsertionPoint(outer.body):
             batch, m, n = self._corner(Word(outer.induction_variable))
@@ -270,7 +275,7 @@ class _Kernel:
             sums, phase = self._multiply(operands, full, empty, list(outer.inner_iter_args), (row, column))
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
             self._finish(sums, slabs, corner, group)
-            scf.yield_(phase)
+            scf.yield_(phase.behind(steps, stages).values if takes_turns else phase.values)
         if any(self.layout.map_of_output(number) is not None for number in range(len(slabs))):
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(-1))
 
@@ -288,7 +293,7 @@ class _Kernel:
         empty: ir.Value,
         phase: Sequence[ir.Value],
         part: tuple[AnyWord, AnyWord],
-    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+    ) -> tuple[ir.Value, _Phase]:
         """Emit the loop along k; return the accumulators and where it has come to in the circular buffer."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         layout = FragmentLayout("wgmma", *tiling.unit_tile, *tiling.unit_tile)
@@ -307,7 +312,7 @@ class _Kernel:
             wait = tgpu.WaitGroupOp([ready], [sums], ir.StringAttr.get("wgmma"), _i64(0), loc=here("acc"))
             tgpu.MbarrierArriveOp(empty, stage, _i64(self.layout.ctas))
             scf.yield_([wait.results[0], *place.next(tiling.stages).values])
-        return loop.results[0], list(loop.results)[1:]
+        return loop.results[0], _Phase(*map(Word, list(loop.results)[1:]))
 
     # --- epilogue and store -------------------------------------------------------------------------------------------
 
@@ -316,6 +321,8 @@ class _Kernel:
         columns = self.writer.parts.tiling.unit_tile[1]
         for number, tiles in enumerate(slabs):
             width = self.layout.slab_columns(number)
+            if self.layout.map_of_output(number) is not None and -(-columns // width) % STORE_BUFFERS:
+                self._await_stores()  # the last tile's store may be of the buffer that this one's first slab goes to
             for turn, first in enumerate(range(0, columns, width)):
                 stage = as_index(group * STORE_BUFFERS + turn % STORE_BUFFERS)
                 slab = (first, min(width, columns - first))
@@ -323,23 +330,27 @@ class _Kernel:
                 self._store(number, tiles, corner, first, stage)
 
     def _store(self, number: int, tiles: ir.Value, corner: TileCorner, first: int, stage: ir.Value) -> None:
-        of, threads = self.layout.map_of_output(number), 32 * WARPGROUP_WARPS
+        of = self.layout.map_of_output(number)
         if of is None:
-            tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(threads))
+            barrier = _i64(_STORE_BARRIER), _i64(WARPGROUP_THREADS)
+            tgpu.NamedBarrierOp(*barrier)
             self.writer.store(number, tiles, corner, first, stage)
-            tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(threads))
+            tgpu.NamedBarrierOp(*barrier)
             return
-        bulk = ir.StringAttr.get("bulk")
         tgpu.FenceAsyncOp()
-        tgpu.WaitGroupOp([], [], bulk, _i64(STORE_BUFFERS - 2))  # what is written next has been read
-        tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(threads))
+        self._await_stores()  # of the buffer that is written next
         column = Word.of(corner.n) + first
         place = self._place(of, "row", Word.of(corner.batch), Word.of(corner.m), column)
         kernel = self.writer.parts.origin.kernel
         buffer = self.writer.frame.buffers[kernel.yields[number].buffer]
         kind = self.writer.frame.maps[self.layout.maps.index(of)]
         tgpu.TmaStoreOp(tiles, stage, buffer, kind, place)
-        tgpu.CommitGroupOp(bulk)
+        tgpu.CommitGroupOp(ir.StringAttr.get("bulk"))
+
+    def _await_stores(self) -> None:
+        """Emit the wait until stores have read what they write, and all threads have come."""
+        tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(STORE_BUFFERS - 2))
+        tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(WARPGROUP_THREADS))
 
 
 class _Role:
