@@ -1,5 +1,7 @@
 """mbarriers for one thread: where they are, and the instruction for each statement."""
 
+import functools
+
 from tinyc.codegen.words import Word, as_i32, equals, is_below
 from tinyc.dialects.gpu.dialect import mbarrier_stages
 from tinyc.dialects.gpu.expand.alloc_smem import dynamic_address
@@ -29,7 +31,8 @@ def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
     """Emit the arrival by a lane of each warp; of a cluster's CTAs each is another lane's."""
     workers, ctas = expansion.workers, op.ctas.value
     barrier = _barrier(expansion, op)
-    arrives = arith.extui(ir.IntegerType.get_signless(32), is_below(workers.lane, ctas))
+    mine = functools.reduce(arith.andi, [is_below(workers.lane, ctas), *(expansion.values[each] for each in op.condition)])
+    arrives = arith.extui(ir.IntegerType.get_signless(32), mine)
     if ctas == 1:
         emit_ptx("mbarrier.arrive.if", as_i32(barrier), arrives)
     else:

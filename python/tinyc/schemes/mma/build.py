@@ -56,7 +56,6 @@ def _require_built(parts: Parts) -> None:
     irregular = [number for number, each in enumerate(parts.product.results) if isinstance(each, str)]
     missing = {
         f"'split_k' {tiling.slices}; write 1": tiling.slices > 1,
-        f"'wait_depth' {tiling.wait_depth}; write 0": tiling.wait_depth > 0,
         f"output {irregular[:1]}, which is not written at regular distances; choose another scheme": bool(irregular),
     }
     for what, is_asked in missing.items():

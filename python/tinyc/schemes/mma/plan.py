@@ -83,7 +83,7 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     All of its warps load, so that it is in the schedule `simple`, and has no cluster.
     """
     bound = {**(plan.bind or {}), **({"batch": "block.z"} if case.is_batched else {})}
-    return dataclasses.replace(plan, schedule="simple", cluster=(1, 1), registers=None, bind=bound)
+    return dataclasses.replace(plan, schedule="simple", cluster=(1, 1), registers=None, wait_depth=0, bind=bound)
 
 
 def mma_grid(tiling: MmaTiling, plan: Plan, case: MmaCase) -> tuple[Dim, Dim, Dim]:

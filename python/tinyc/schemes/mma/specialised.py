@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, parted, smaller, word_where
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, is_below, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, smem_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS, WARPGROUP_WARPS, FragmentLayout
@@ -133,7 +133,13 @@ class _Phase:
         wraps = arith.cmpi(arith.CmpIPredicate.uge, as_i32(stage), as_i32(stages))
         return _Phase(word_where(wraps, stage - stages, stage), self.parity ^ word_where(wraps, 1, 0))
 
-    def behind(self, steps: AnyWord, stages: int) -> "_Phase":
+    def before(self, by: int, stages: int) -> AnyWord:
+        """The stage that is `by` places, fewer than there are, behind this one."""
+        if by == 0:
+            return self.stage
+        return word_where(is_below(self.stage, by), self.stage + (stages - by), self.stage - by)
+
+    def after(self, steps: AnyWord, stages: int) -> "_Phase":
         """The place any number of stages further."""
         rounds, stage = parted(self.stage + steps, stages)
         return _Phase(stage, self.parity ^ (rounds % 2))
@@ -267,7 +273,7 @@ class _Kernel:
         takes_turns = tiling.schedule == "pingpong"
         first, tiles, step = self._tiles(group if takes_turns else 0, tiling.consumers if takes_turns else 1)
         steps, stages = self._word(self.writer.parts.steps), tiling.stages
-        start = _Phase(0, 0).behind(group * steps, stages) if takes_turns else _Phase(0, 0)
+        start = _Phase(0, 0).after(group * steps, stages) if takes_turns else _Phase(0, 0)
         outer = _loop(first, tiles, step, start.values)
         with ir.InsertionPoint(outer.body):
             batch, m, n = self._corner(Word(outer.induction_variable))
@@ -275,7 +281,7 @@ class _Kernel:
             sums, phase = self._multiply(operands, full, empty, list(outer.inner_iter_args), (row, column))
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
             self._finish(sums, slabs, corner, group)
-            scf.yield_(phase.behind(steps, stages).values if takes_turns else phase.values)
+            scf.yield_(phase.after(steps, stages).values if takes_turns else phase.values)
         if any(self.layout.map_of_output(number) is not None for number in range(len(slabs))):
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(-1))
 
@@ -300,19 +306,29 @@ class _Kernel:
         tile = GpuTile(parts.unit.accumulator, *tiling.unit_tile)
         ready, in_flight = acc_type(tile, layout), in_flight_type(tile, layout)
         row, column = map(as_index, part)
-        zero = tgpu.ZeroOp(ready, loc=here("acc")).result
-        loop = _loop(0, self._word(parts.steps), 1, [zero, *phase])
+        depth, kind, steps = tiling.wait_depth, ir.StringAttr.get("wgmma"), self._word(parts.steps)
+        carried = in_flight if depth else ready
+        zero = tgpu.ZeroOp(carried, loc=here("acc")).result
+        loop = _loop(0, steps, 1, [zero, *phase])
         with ir.InsertionPoint(loop.body):
             sums, place = loop.inner_iter_args[0], _Phase(*map(Word, loop.inner_iter_args[1:]))
             stage = as_index(place.stage)
             tgpu.MbarrierWaitOp(full, stage, as_i32(place.parity))
             adds = arith.cmpi(arith.CmpIPredicate.ne, loop.induction_variable, as_i32(0))
             sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
-            tgpu.CommitGroupOp(ir.StringAttr.get("wgmma"))
-            wait = tgpu.WaitGroupOp([ready], [sums], ir.StringAttr.get("wgmma"), _i64(0), loc=here("acc"))
-            tgpu.MbarrierArriveOp(empty, stage, _i64(self.layout.ctas))
-            scf.yield_([wait.results[0], *place.next(tiling.stages).values])
-        return loop.results[0], _Phase(*map(Word, list(loop.results)[1:]))
+            tgpu.CommitGroupOp(kind)
+            sums = tgpu.WaitGroupOp([carried], [sums], kind, _i64(depth), loc=here("acc")).results[0]
+            # The products of the stage that is `depth` behind are done.
+            done = [arith.cmpi(arith.CmpIPredicate.uge, loop.induction_variable, as_i32(depth))] if depth else []
+            tgpu.MbarrierArriveOp(empty, as_index(place.before(depth, tiling.stages)), done, _i64(self.layout.ctas))
+            scf.yield_([sums, *place.next(tiling.stages).values])
+        sums, place = loop.results[0], _Phase(*map(Word, list(loop.results)[1:]))
+        if depth:
+            sums = tgpu.WaitGroupOp([ready], [sums], kind, _i64(0), loc=here("acc")).results[0]
+        for behind in range(depth, 0, -1):
+            done = arith.cmpi(arith.CmpIPredicate.uge, as_i32(steps), as_i32(behind))
+            tgpu.MbarrierArriveOp(empty, as_index(place.before(behind, tiling.stages)), [done], _i64(self.layout.ctas))
+        return sums, place
 
     # --- epilogue and store -------------------------------------------------------------------------------------------
 

@@ -62,6 +62,8 @@ def mbarrier_expect_tx(team: Team, op: MbarrierExpectTxOp) -> Sequence[HeldTile]
 
 def mbarrier_arrive(team: Team, op: MbarrierArriveOp) -> Sequence[HeldTile]:
     """Arrive once for each warp, at so many CTAs."""
+    if not all(team.number(each) for each in op.condition):
+        return []
     ctas = team.cta.cluster.ctas[: op.ctas.value] if op.ctas.value > 1 else [team.cta]
     if len(ctas) != op.ctas.value:
         raise KernelFault(f"'tgpu.mbarrier_arrive' is for {op.ctas.value} CTAs, and the cluster has {len(ctas)}")
