@@ -24,8 +24,8 @@ def expand_wait_group(expansion: Expansion, op: WaitGroupOp) -> None:
     if kind == "cp_async":
         emit_ptx(f"cp.async.wait_group.{pending}")
     elif kind == "bulk":
-        name = "bulk.wait_group.0" if pending < 0 else f"bulk.wait_group.read.{pending}"
-        emit_ptx(f"{name}.if", is_first(expansion))
+        # Threads that have started none go on: no branch is needed.
+        emit_ptx("bulk.wait_group.0" if pending < 0 else f"bulk.wait_group.read.{pending}")
     else:
         sums = [each for value in op.operands for each in expansion.accumulators[value]]
         ready = emit_ptx(f"wgmma.wait_group.{pending}.{len(sums)}x{sums[0].type}", *sums)

@@ -14,7 +14,7 @@ GEMM = ROOT / "examples" / "gemm_bias_relu.json"
 OF_WARPS = [
     ({"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 4}, (128, 128, 96)),
     ({"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 3}, (72, 136, 72)),
-    ({"tile": [128, 64, 64], "warp_tile": "64x32", "stages": 2}, (150, 130, 70)),
+    ({"tile": [128, 64, 64], "warp_tile": "64x32", "stages": 2, "raster": {"along": "m", "group": 2}}, (150, 130, 70)),
     ({"tile": [64, 64, 32], "warp_tile": "64x32", "stages": 2}, (15, 13, 7)),
 ]
 COOPERATIVE = {"tile": [128, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "cooperative"}

@@ -11,6 +11,7 @@ from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction
+from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
@@ -194,6 +195,28 @@ def store_width(access: StridedAccess) -> int:
     while width > 1 and any(extents.divide(each, width) is None for each in distances):
         width //= 2
     return width
+
+
+def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaTiling) -> tuple[AnyWord, AnyWord]:
+    """Emit which tile along m and n a number is: bands of `group` tiles across, walked along.
+
+    Only the last band may be narrower; each width that is a number is divided by apart, which takes no division.
+    """
+    across, along = counts if tiling.along == "n" else counts[::-1]
+    band, inside = parted(number, along * tiling.group)
+    first = band * tiling.group
+    if isinstance(across, Word):
+        step, place = parted(inside, smaller(across - first, tiling.group))
+    else:
+        whole, last = divmod(across, tiling.group)
+        step, place = parted(inside, tiling.group if whole else last)
+        if whole and last:
+            is_last = equals(band, whole)
+            step, place = (
+                word_where(is_last, narrow, wide)
+                for narrow, wide in zip(parted(inside, last), (step, place), strict=True)
+            )
+    return (first + place, step) if tiling.along == "n" else (step, first + place)
 
 
 def rolled(loop: scf.ForOp) -> scf.ForOp:

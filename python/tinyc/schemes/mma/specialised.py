@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, is_below, parted, smaller, word_where
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, is_below, parted, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, smem_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS, WARPGROUP_WARPS, FragmentLayout
@@ -21,7 +21,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, rolled
+from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
 from tinyc.schemes.mma.maps import MatrixMap, can_be_stored, map_of
 
 #: Tiles in shared memory that stores are under way from while the next is filled.
@@ -213,16 +213,7 @@ class _Kernel:
         batch: AnyWord = 0
         if product.batch != 1:
             batch, number = parted(number, tiles_m * tiles_n)
-        across, along = (tiles_m, tiles_n) if tiling.along == "n" else (tiles_n, tiles_m)
-        if tiling.group == 1:
-            place, step = parted(number, along)
-        else:
-            band, inside = parted(number, along * tiling.group)
-            first = band * tiling.group
-            width = smaller(across - first, tiling.group)
-            step, place = parted(inside, width)
-            place = first + place
-        m, n = (place, step) if tiling.along == "n" else (step, place)
+        m, n = place_of_tile(number, (tiles_m, tiles_n), tiling)
         (cm, cn), (bm, bn, _), (rows, columns, _) = tiling.cluster, tiling.tile, tiling.cluster_tile
         rank = Word.of(gpu.block_id(gpu.Dimension.x)) % self.layout.ctas
         return batch, m * rows + (rank * bm if cm > 1 else 0), n * columns + (rank * bn if cn > 1 else 0)
