@@ -56,6 +56,29 @@ def test_a_product_on_the_simulator(arch, plan, sizes):
     np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
 
 
+#: The product of a part of X, of its rows and columns from 8 on.
+PART = {
+    "uops": [
+        {"uop": "SHRINK", "src": ["X"], "arg": {"lo": [8, 8], "hi": [72, 72], "step": [1, 1]}, "out": "part"},
+        {"uop": "RESHAPE", "src": ["part"], "arg": {"result_shape": [64, 1, 64]}, "out": "x"},
+        {"uop": "PERMUTE", "src": ["W"], "arg": {"dims": [1, 0]}, "out": "Wt"},
+        {"uop": "RESHAPE", "src": ["Wt"], "arg": {"result_shape": [1, 128, 64]}, "out": "w"},
+        {"uop": "MUL", "src": ["x", "w"], "out": "products"},
+        {"uop": "REDUCE", "src": ["products"], "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"}, "out": "Y"},
+    ],
+    "values": {"X": {"dtype": "fp16", "shape": [80, 80]}, "W": {"dtype": "fp16", "shape": [64, 128]}},
+}
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_a_product_of_a_part_of_a_buffer(arch):
+    random = np.random.default_rng(8)
+    x, w = (random.standard_normal(shape).astype(np.float16) for shape in ((80, 80), (64, 128)))
+    given = tinyc.compile(PART, target="sim", arch=arch, plan={"scheme": "mma"})(x, w)
+    expected = x[8:72, 8:72].astype(np.float32) @ w.astype(np.float32)
+    np.testing.assert_allclose(given.astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+
+
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 def test_sizes_of_a_run_choose_between_two_kernels(arch):
     model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma"})

@@ -139,6 +139,8 @@ def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUn
 def _why_no_tma(access: StridedAccess, unit: MatrixUnit) -> str:
     if not unit.is_wgmma:
         return "there is no TMA before sm_90"
+    if access.offset != 0:
+        return "it does not begin where its buffer does, as a tensor map takes it"
     for name, side in (("rows", access.rows), ("columns", access.columns)):
         if len(side) > 1:
             return f"its {name} are {len(side)} runs of axes in memory, and a box of TMA has one"
