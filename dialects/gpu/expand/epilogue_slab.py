@@ -9,21 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index
+from tinyc.codegen.words import AnyWord, as_index
 from tinyc.dialects.gpu.dialect import accumulator_layout, accumulator_tile
-from tinyc.dialects.gpu.expand.chunks import stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.packing import packed_words
+from tinyc.dialects.gpu.expand.fragment_tile import FragmentTile
 from tinyc.dialects.gpu.expand.place import TilePlace
-from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
-from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_ROWS, FragmentLayout
+from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, FragmentLayout
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
-from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.attributes import tensor_type
-from tinyc.vocabulary.element_type import ElementType
 
 
 def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
@@ -31,15 +27,20 @@ def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
     layout = accumulator_layout(op.accumulator.type)
     assert layout is not None  # the statement's rule
     first, width = op.slab
-    pieces = list(layout.pieces())
-    pairs, stores = Pairs.of(expansion, op, layout), SlabStores.of(expansion, op, layout)
+    numbers, pairs = list(layout.pieces()), Pairs.of(expansion, op, layout)
+    result, *residuals = (
+        FragmentTile.of(expansion, tiles, op.stage, layout, width) for tiles in (op.tiles, *op.residuals)
+    )
     beside = 2 * PIECE_COLUMNS
     for start, row in itertools.product(range(first, first + width, beside), layout.piece_rows):
+        columns = range(start, min(start + beside, first + width), PIECE_COLUMNS)
+        read = [each.load(row, start - first, len(columns)) for each in residuals]
         values: list[ir.Value] = []
-        for column in range(start, min(start + beside, first + width), PIECE_COLUMNS):
-            number = pieces.index((row, column))
-            values += pairs.finish(row, column, expansion.accumulators[op.accumulator][4 * number : 4 * number + 4])
-        stores.store(row, start - first, values)
+        for place, column in enumerate(columns):
+            taken = slice(4 * numbers.index((row, column)), 4 * numbers.index((row, column)) + 4)
+            own = [each[4 * place : 4 * place + 4] for each in read]
+            values += pairs.finish(row, column, expansion.accumulators[op.accumulator][taken], own)
+        result.store(row, start - first, values)
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,13 @@ class Pairs:
         place = TilePlace.of(op, tensor_type(op.accumulated.type), start)
         return cls(expansion, op, place, row + workers.lane // 4, column + workers.lane % 4 * 2)
 
-    def finish(self, row: int, column: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
-        """Emit what becomes of a piece's four accumulators: the pair of a row, then that 8 below."""
+    def finish(
+        self, row: int, column: int, sums: Sequence[ir.Value], residuals: Sequence[Sequence[ir.Value]]
+    ) -> list[ir.Value]:
+        """Emit what becomes of a piece's four accumulators, and of what is beside them: of a row, then of that 8 below."""
         elements, op = self.expansion.elements, self.op
         counter, is_even = self._pair(column)
+        arguments = list(op.body_block.arguments)[1:]
         finished: list[ir.Value] = []
         for half in range(2):
             at = self._row(row + 8 * half)
@@ -78,6 +82,8 @@ class Pairs:
                     )
                     index = self.place.index(elements, at, place)
                     elements.reduced[op.accumulated] = lambda _, value=value: value
+                    for argument, piece in zip(arguments, residuals, strict=True):
+                        elements.reduced[argument] = lambda _, value=piece[2 * half + lane]: value
                     finished.append(self._result(index))
         return finished
 
@@ -120,46 +126,3 @@ class Pairs:
             position = arith.minui(position, elements.extent(extent - 1))
         elements.counters.counter(position, extent)
         return position
-
-
-@dataclass(frozen=True)
-class SlabStores:
-    """The stores of finished pieces into the tile of a stage; `row` and `column` are where the thread's warp begins."""
-
-    buffer: SwizzledBuffer
-    stage: Word
-    lane: Word
-    row: AnyWord
-    column: AnyWord
-    by_matrices: bool
-
-    @classmethod
-    def of(cls, expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout) -> "SlabStores":
-        """Those of a statement; what has wgmma has `stmatrix`, too, which takes elements of 16 bits."""
-        buffer, workers = expansion.swizzled[op.tiles], expansion.workers
-        row, column = workers.start(layout)
-        if layout.columns > layout.unit_columns:  # the slabs of units lie beside each other
-            column = column // layout.unit_columns * op.slab[1]
-        by_matrices = layout.unit == "wgmma" and buffer.layout.element_bytes == 2
-        return cls(buffer, stage_of(expansion, op.stage), workers.lane, row, column, by_matrices)
-
-    def store(self, row: int, column: int, values: Sequence[ir.Value]) -> None:
-        """Emit the stores of pieces beside each other, which begin at a row and column of the warp's part."""
-        pairs = [list(values[first : first + 2]) for first in range(0, len(values), 2)]
-        if self.by_matrices:  # each pair's word is of a matrix; lanes have the addresses of the lines, matrix by matrix
-            words = [word for pair in pairs for word in packed_words(self._element, pair)]
-            line, place = row + self.lane % PIECE_ROWS, column + self.lane // PIECE_ROWS * PIECE_COLUMNS
-            emit_ptx(f"stmatrix.x{len(words)}", self._address(line, place), *words)
-            return
-        for number, pair in enumerate(pairs):
-            piece, half = divmod(number, 2)
-            line = row + self.lane // 4 + half * PIECE_ROWS // 2
-            address = self._address(line, column + piece * PIECE_COLUMNS + self.lane % 4 * 2)
-            emit_ptx(f"st.shared.{16 * self._element.size_bytes}", address, *packed_words(self._element, pair))
-
-    @property
-    def _element(self) -> ElementType:
-        return self.buffer.staged.tile.element
-
-    def _address(self, row: AnyWord, column: AnyWord) -> ir.Value:
-        return as_i32(self.buffer.address(self.stage, self.row + row, self.column + column))

@@ -26,7 +26,7 @@ class MbarrierInitOp(TgpuOp, name="mbarrier_init"):
 
 
 class MbarrierExpectTxOp(TgpuOp, name="mbarrier_expect_tx"):
-    """Arrive at a stage's mbarrier; the phase ends when copies have brought `bytes`, too."""
+    """Arrive, one of the threads that run it, at a stage's mbarrier; the phase ends when copies bring `bytes`, too."""
 
     barriers: ext.Operand[Any]
     stage: ext.Operand[Any]

@@ -56,6 +56,49 @@ def test_a_product_on_the_simulator(arch, plan, sizes):
     np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
 
 
+def residual_program(element):
+    """relu(x @ w) + r, where r has elements of any type; a second output is the product itself."""
+    return {
+        "uops": [
+            {"uop": "RESHAPE", "src": ["X"], "arg": {"result_shape": ["M", 1, "K"]}, "out": "x"},
+            {"uop": "PERMUTE", "src": ["W"], "arg": {"dims": [1, 0]}, "out": "Wt"},
+            {"uop": "RESHAPE", "src": ["Wt"], "arg": {"result_shape": [1, "N", "K"]}, "out": "w"},
+            {"uop": "MUL", "src": ["x", "w"], "out": "products"},
+            {"uop": "REDUCE", "src": ["products"], "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"}, "out": "sum"},
+            {"uop": "RELU", "src": ["sum"], "out": "kept"},
+            {"uop": "ADD", "src": ["kept", "R"], "out": "total"},
+            {"uop": "CAST", "src": ["total"], "arg": {"to": "fp16"}, "out": "Y"},
+        ],
+        "values": {
+            "X": {"dtype": "fp16", "shape": ["M", "K"]},
+            "W": {"dtype": "fp16", "shape": ["K", "N"]},
+            "R": {"dtype": element, "shape": ["M", "N"]},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("element", "plan", "sizes"),
+    [
+        # One slab a tile, more tiles than CTAs; three slabs, in turn; f32 in two lines of 128 bytes.
+        ("fp16", {"tile": [64, 64, 64], "warp_tile": "64x64", "schedule": "cooperative"}, (1016, 1096, 64)),
+        ("fp16", {"tile": [64, 192, 64], "warp_tile": "64x192", "stages": 2, "schedule": "pingpong"}, (1088, 3400, 64)),
+        ("fp32", {"tile": [128, 128, 64], "warp_tile": "64x128", "stages": 2, "cluster": [2, 1]}, (136, 264, 72)),
+    ],
+)
+def test_a_residual_comes_to_the_epilogue_by_tma(element, plan, sizes):
+    bound = dict(zip("MNK", sizes, strict=True))
+    plan = {"scheme": "mma", "schedule": "cooperative", **plan}
+    model = tinyc.compile(residual_program(element), target="sim", arch="sm_90a", plan=plan, bind=bound)
+    assert model.text("gpu").count('"tgpu.tma_load"') > 2
+    m, n, k = sizes
+    random = np.random.default_rng(m * n * k)
+    x, w = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    r = (8 * random.standard_normal((m, n))).astype({"fp16": np.float16, "fp32": np.float32}[element])
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32), 0) + r.astype(np.float32)
+    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected, rtol=2e-3, atol=4e-3)
+
+
 #: The product of a part of X, of its rows and columns from 8 on.
 PART = {
     "uops": [

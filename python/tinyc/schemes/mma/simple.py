@@ -164,7 +164,7 @@ class _Kernel:
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
             tiles.append(op.tiles)
         for number, held in enumerate(tiles):
-            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns), writer.zero)
+            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns), writer.zero, {})
         gpu.barrier()
         for number, held in enumerate(tiles):
             writer.store(number, held, corner, 0, writer.zero)

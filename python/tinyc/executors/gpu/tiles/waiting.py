@@ -54,9 +54,9 @@ def mbarrier_init(team: Team, op: MbarrierInitOp) -> Sequence[HeldTile]:
 
 
 def mbarrier_expect_tx(team: Team, op: MbarrierExpectTxOp) -> Sequence[HeldTile]:
-    """Arrive, each thread, and expect bytes."""
-    expected = ir.IntegerAttr(op.attributes["bytes"]).value * team.threads
-    mbarrier_of(team, op.barriers, op.stage).arrive(team.threads, team.known.handed_on, expected)
+    """Arrive, one thread, and expect bytes."""
+    expected = ir.IntegerAttr(op.attributes["bytes"]).value
+    mbarrier_of(team, op.barriers, op.stage).arrive(1, team.known.handed_on, expected)
     return []
 
 
