@@ -50,7 +50,6 @@ def check_asynchrony(kernel: GpuKernel, target: Target) -> None:
     _check_dynamic_memory(kernel)
     for op in kernel.ops:
         if isinstance(op, TmaLoadOp):
-            _check_one_thread(op)
             _check_box(kernel, op, op.multicast.value)
             _check_cluster(kernel, op, op.multicast.value)
         elif isinstance(op, TmaStoreOp):
@@ -58,7 +57,6 @@ def check_asynchrony(kernel: GpuKernel, target: Target) -> None:
         elif isinstance(op, MbarrierArriveOp):
             _check_cluster(kernel, op, op.ctas.value)
         elif isinstance(op, MbarrierExpectTxOp):
-            _check_one_thread(op)
             _check_expected(op)
         elif isinstance(op, MbarrierInitOp):
             _check_pairs(op)
@@ -101,21 +99,6 @@ def _check_named_barriers(role: WarpgroupsOp) -> None:
             )
 
 
-def _check_one_thread(op: TmaLoadOp | MbarrierExpectTxOp) -> None:
-    if not _is_of_one_thread(op.operation.parent):
-        raise Malformed(
-            f"has a '{op.operation.name}' that many threads run; it is of one: put it into a 'tgpu.warpgroups' with "
-            "one_thread = true"
-        )
-
-
-def _is_of_one_thread(around: ir.Operation | ir.OpView | None) -> bool:
-    if around is None:
-        return False
-    role = around.opview if isinstance(around, ir.Operation) else around
-    return role.one_thread.value if isinstance(role, WarpgroupsOp) else _is_of_one_thread(around.parent)
-
-
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
@@ -142,7 +125,8 @@ def _check_box(kernel: GpuKernel, op: TmaLoadOp | TmaStoreOp, ctas: int) -> None
         raise Malformed(
             f"has a '{op.operation.name}' of {op.tiles.type} by a tensor map with {given}; a slab{shared} is {wanted}"
         )
-    if isinstance(op, TmaStoreOp) and kernel.buffers[found.buffer] != op.buffer:
+    buffer: ir.Value | None = op.buffer if isinstance(op, TmaStoreOp) else None
+    if buffer is not None and kernel.buffers[found.buffer] != buffer:
         raise Malformed(f"has a 'tgpu.tma_store' by a tensor map of buffer {found.buffer}, which is another one")
 
 
@@ -167,8 +151,13 @@ def _check_cluster(kernel: GpuKernel, op: TmaLoadOp | MbarrierArriveOp, ctas: in
 
 def _check_expected(op: MbarrierExpectTxOp) -> None:
     """Check that the bytes that are expected are those of the copies behind it, which count at the same mbarriers."""
-    block = op.operation.block
-    copies = [each for each in block.operations if isinstance(each, TmaLoadOp) and each.barriers == op.barriers]
+    here = list(op.operation.block.operations)
+    copies: list[TmaLoadOp] = []
+    for each in here[here.index(op) + 1 :]:
+        if isinstance(each, TmaLoadOp | MbarrierExpectTxOp) and each.barriers == op.barriers:
+            if isinstance(each, MbarrierExpectTxOp):  # what is behind it is of another phase
+                break
+            copies.append(each)
     brought = sum(staged_tile(each.tiles.type).layout.size_bytes for each in copies)
     expected = ir.IntegerAttr(op.attributes["bytes"]).value
     if copies and brought != expected:

@@ -11,6 +11,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     circular_buffer, place   a tile in shared memory, and where a tile stands in a tensor
     swizzled_buffer, chunks  tiles and mbarriers in dynamic shared memory, and how threads share what accesses take
     packing                  elements as they are stored beside each other
+    fragment_tile            tiles that threads store and load as they have accumulators
     accumulator              the part of an accumulator tile that a thread owns
     planes                   where elements stand in shared memory without bank conflicts
     vector_elements          elements of which a thread takes several neighbours in one access

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
-from tinyc.codegen.words import AnyWord, as_i32, as_index
+from tinyc.codegen.words import AnyWord, as_index
 from tinyc.dialects.gpu.dialect import accumulator_layout, accumulator_tile
-from tinyc.dialects.gpu.expand.chunks import stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.packing import packed_words
+from tinyc.dialects.gpu.expand.fragment_tile import FragmentTile
 from tinyc.dialects.gpu.expand.place import TilePlace
-from tinyc.dialects.gpu.fragment_layout import FragmentLayout
+from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, FragmentLayout
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
-from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
@@ -25,17 +23,24 @@ from tinyc.vocabulary.attributes import tensor_type
 
 
 def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
-    """Emit, for each piece of the slab, the pairs and their stores; a warp's column of pieces at a time."""
+    """Emit, for each piece of the slab, the pairs and their stores; two pieces beside each other at a time."""
     layout = accumulator_layout(op.accumulator.type)
     assert layout is not None  # the statement's rule
     first, width = op.slab
-    pieces = list(layout.pieces())
-    chosen = [column for column in layout.piece_columns if first <= column < first + width]
-    pairs = Pairs.of(expansion, op, layout)
-    for column, row in itertools.product(chosen, layout.piece_rows):
-        number = pieces.index((row, column))
-        values = pairs.finish(row, column, expansion.accumulators[op.accumulator][4 * number : 4 * number + 4])
-        _store(expansion, op, layout, (row, column - first), values)
+    numbers, pairs = list(layout.pieces()), Pairs.of(expansion, op, layout)
+    result, *residuals = (
+        FragmentTile.of(expansion, tiles, op.stage, layout, width) for tiles in (op.tiles, *op.residuals)
+    )
+    beside = 2 * PIECE_COLUMNS
+    for start, row in itertools.product(range(first, first + width, beside), layout.piece_rows):
+        columns = range(start, min(start + beside, first + width), PIECE_COLUMNS)
+        read = [each.load(row, start - first, len(columns)) for each in residuals]
+        values: list[ir.Value] = []
+        for place, column in enumerate(columns):
+            taken = slice(4 * numbers.index((row, column)), 4 * numbers.index((row, column)) + 4)
+            own = [each[4 * place : 4 * place + 4] for each in read]
+            values += pairs.finish(row, column, expansion.accumulators[op.accumulator][taken], own)
+        result.store(row, start - first, values)
 
 
 @dataclass(frozen=True)
@@ -57,10 +62,13 @@ class Pairs:
         place = TilePlace.of(op, tensor_type(op.accumulated.type), start)
         return cls(expansion, op, place, row + workers.lane // 4, column + workers.lane % 4 * 2)
 
-    def finish(self, row: int, column: int, sums: Sequence[ir.Value]) -> list[ir.Value]:
-        """Emit what becomes of a piece's four accumulators: the pair of a row, then that 8 below."""
+    def finish(
+        self, row: int, column: int, sums: Sequence[ir.Value], residuals: Sequence[Sequence[ir.Value]]
+    ) -> list[ir.Value]:
+        """Emit what becomes of a piece's four accumulators, and of what is beside them: of a row, then of that 8 below."""
         elements, op = self.expansion.elements, self.op
         counter, is_even = self._pair(column)
+        arguments = list(op.body_block.arguments)[1:]
         finished: list[ir.Value] = []
         for half in range(2):
             at = self._row(row + 8 * half)
@@ -74,6 +82,8 @@ class Pairs:
                     )
                     index = self.place.index(elements, at, place)
                     elements.reduced[op.accumulated] = lambda _, value=value: value
+                    for argument, piece in zip(arguments, residuals, strict=True):
+                        elements.reduced[argument] = lambda _, value=piece[2 * half + lane]: value
                     finished.append(self._result(index))
         return finished
 
@@ -116,19 +126,3 @@ class Pairs:
             position = arith.minui(position, elements.extent(extent - 1))
         elements.counters.counter(position, extent)
         return position
-
-
-def _store(
-    expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout, piece: tuple[int, int], values: Sequence[ir.Value]
-) -> None:
-    """Emit the stores of a piece's two pairs."""
-    buffer, workers, stage = expansion.swizzled[op.tiles], expansion.workers, stage_of(expansion, op.stage)
-    element = buffer.staged.tile.element
-    row, column = workers.start(layout)
-    if layout.columns > layout.unit_columns:  # the slabs of units lie beside each other
-        column = column // layout.unit_columns * op.slab[1]
-    row, column = row + piece[0], column + piece[1]
-    for half in range(2):
-        words = packed_words(element, values[2 * half : 2 * half + 2])
-        at = buffer.address(stage, row + workers.lane // 4 + 8 * half, column + workers.lane % 4 * 2)
-        emit_ptx(f"st.shared.{16 * element.size_bytes}", as_i32(at), *words)

@@ -13,7 +13,7 @@ def expand_commit_group(expansion: Expansion, op: CommitGroupOp) -> None:
     """Emit the end of the group; that of copies to global memory is of the thread that starts them."""
     kind = op.kind.value
     if kind == "bulk":
-        emit_ptx(f"{_COMMIT[kind]}.if", is_first(expansion))
+        emit_by_first(expansion, _COMMIT[kind])
     else:
         emit_ptx(_COMMIT[kind])
 
@@ -24,14 +24,18 @@ def expand_wait_group(expansion: Expansion, op: WaitGroupOp) -> None:
     if kind == "cp_async":
         emit_ptx(f"cp.async.wait_group.{pending}")
     elif kind == "bulk":
-        name = "bulk.wait_group.0" if pending < 0 else f"bulk.wait_group.read.{pending}"
-        emit_ptx(f"{name}.if", is_first(expansion))
+        # Threads that have started none go on: no branch is needed.
+        emit_ptx("bulk.wait_group.0" if pending < 0 else f"bulk.wait_group.read.{pending}")
     else:
         sums = [each for value in op.operands for each in expansion.accumulators[value]]
         ready = emit_ptx(f"wgmma.wait_group.{pending}.{len(sums)}x{sums[0].type}", *sums)
         expansion.rename(list(op.results), list(op.operands), ready)
 
 
-def is_first(expansion: Expansion) -> ir.Value:
-    """Emit 1 for the first of the threads that run a statement, 0 for the others."""
-    return arith.extui(ir.IntegerType.get_signless(32), equals(expansion.workers.thread, 0))
+def emit_by_first(expansion: Expansion, name: str, *operands: ir.Value) -> None:
+    """Emit an instruction of the first of the threads that run a statement."""
+    if expansion.workers.threads == 1:
+        emit_ptx(name, *operands)
+    else:
+        is_first = arith.extui(ir.IntegerType.get_signless(32), equals(expansion.workers.thread, 0))
+        emit_ptx(f"{name}.if", *operands, is_first)

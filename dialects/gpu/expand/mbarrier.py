@@ -1,9 +1,12 @@
 """mbarriers for one thread: where they are, and the instruction for each statement."""
 
+import functools
+
 from tinyc.codegen.words import Word, as_i32, equals, is_below
 from tinyc.dialects.gpu.dialect import mbarrier_stages
 from tinyc.dialects.gpu.expand.alloc_smem import dynamic_address
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.groups import emit_by_first
 from tinyc.dialects.gpu.expand.swizzled_buffer import Mbarriers
 from tinyc.dialects.gpu.statements import MbarrierArriveOp, MbarrierExpectTxOp, MbarrierInitOp, MbarrierWaitOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
@@ -22,14 +25,15 @@ def expand_mbarrier_init(expansion: Expansion, op: MbarrierInitOp) -> None:
 
 def expand_mbarrier_expect_tx(expansion: Expansion, op: MbarrierExpectTxOp) -> None:
     """Emit the arrival with what it expects."""
-    emit_ptx("mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.bytes.value))
+    emit_by_first(expansion, "mbarrier.expect_tx", as_i32(_barrier(expansion, op)), as_i32(op.bytes.value))
 
 
 def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
     """Emit the arrival by a lane of each warp; of a cluster's CTAs each is another lane's."""
     workers, ctas = expansion.workers, op.ctas.value
     barrier = _barrier(expansion, op)
-    arrives = arith.extui(ir.IntegerType.get_signless(32), is_below(workers.lane, ctas))
+    mine = functools.reduce(arith.andi, [is_below(workers.lane, ctas), *(expansion.values[each] for each in op.condition)])
+    arrives = arith.extui(ir.IntegerType.get_signless(32), mine)
     if ctas == 1:
         emit_ptx("mbarrier.arrive.if", as_i32(barrier), arrives)
     else:

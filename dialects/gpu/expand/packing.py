@@ -1,5 +1,6 @@
-"""Elements as they are stored beside each other, in the words that one access moves."""
+"""Elements as they are stored beside each other, in the words that one access moves: packed and unpacked."""
 
+import itertools
 from collections.abc import Sequence
 
 from tinyc.codegen import scalars
@@ -23,6 +24,19 @@ def packed_words(element: ElementType, values: Sequence[ir.Value]) -> list[ir.Va
         return [emit_ptx(f"cvt.pack.{element}", high, low)[0] for low, high in pairs]
     bits = ir.IntegerType.get_signless(8 * element.size_bytes)
     return _joined([each if each.type == bits else arith.bitcast(bits, each) for each in stored])
+
+
+def unpacked(element: ElementType, words: Sequence[ir.Value], count: int) -> list[ir.Value]:
+    """Emit the register values of `count` elements that are in words of 32 bits, or in the low bits of one."""
+    bits = ir.IntegerType.get_signless(8 * element.size_bytes)
+    each = min(count, _WORD_BITS // bits.width)
+    found: list[ir.Value] = []
+    for word, place in itertools.product(words, range(each)):
+        shifted = arith.shrui(word, arith.constant(word.type, place * bits.width)) if place else word
+        stored = shifted if bits == word.type else arith.trunci(bits, shifted)
+        kind = scalars.storage_type(element)
+        found.append(scalars.from_storage(element, stored if kind == bits else arith.bitcast(kind, stored)))
+    return found
 
 
 def _unrounded(stored: ir.Value) -> ir.Value | None:

@@ -1,8 +1,8 @@
-"""`tgpu.tma_load`, `tgpu.tma_store` for one thread: a copy for each slab of a tile."""
+"""`tgpu.tma_load`, `tgpu.tma_store`: a copy for each slab of a tile, by one thread."""
 
 from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.groups import is_first
+from tinyc.dialects.gpu.expand.groups import emit_by_first
 from tinyc.dialects.gpu.statements import MapAddressOp, TmaLoadOp, TmaStoreOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import ir
@@ -26,19 +26,18 @@ def expand_tma_load(expansion: Expansion, op: TmaLoadOp) -> None:
     for slab in range(layout.slabs):
         at = [place[0] + slab * layout.line_elements, *place[1:]]
         to = as_i32(target + slab * layout.slab_bytes)
-        emit_ptx(name, to, _map(expansion, op), barrier, *map(as_i32, at), *shared)
+        emit_by_first(expansion, name, to, _map(expansion, op), barrier, *map(as_i32, at), *shared)
 
 
 def expand_tma_store(expansion: Expansion, op: TmaStoreOp) -> None:
-    """Emit the copies, by one thread."""
+    """Emit the copies."""
     buffer = expansion.swizzled[op.tiles]
     layout, place = buffer.layout, _place(expansion, op)
     source = buffer.stage(Word.of(expansion.values[op.stage]))
-    first = is_first(expansion)
     for slab in range(layout.slabs):
         at = [place[0] + slab * layout.line_elements, *place[1:]]
         to = as_i32(source + slab * layout.slab_bytes)
-        emit_ptx(f"tma.store.{len(place)}d.if", to, _map(expansion, op), *map(as_i32, at), first)
+        emit_by_first(expansion, f"tma.store.{len(place)}d", to, _map(expansion, op), *map(as_i32, at))
 
 
 def _place(expansion: Expansion, op: TmaLoadOp | TmaStoreOp) -> list[AnyWord]:

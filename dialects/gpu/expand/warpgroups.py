@@ -29,7 +29,7 @@ def expand_warpgroups(expansion: Expansion, op: WarpgroupsOp) -> None:
             if op.one_thread.value:
                 is_first = equals(workers.warp, 0)
                 elected = arith.andi(is_first, equals(Word(emit_ptx("elect")[0]), 1))
-                with expansion.elements.where(elected):
+                with expansion.elements.where(elected), expansion.among(workers.alone()):
                     expansion.expand(op.inner)
             else:
                 expansion.expand(op.inner)

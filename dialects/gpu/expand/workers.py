@@ -4,7 +4,7 @@ Numbers are words of 32 bits. A warp's number is the same in all of its lanes, a
 of it alone then needs no register of each thread.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tinyc.codegen.words import AnyWord, Word, rest
 from tinyc.dialects.gpu.expand.threads import Threads
@@ -37,6 +37,10 @@ class Workers:
         group, warp = divmod(self.warp, WARPGROUP_WARPS)
         thread = rest(self.thread, WARPGROUP_THREADS)
         return Workers(WARPGROUP_THREADS, thread, warp, self.lane, group - first)
+
+    def alone(self) -> "Workers":
+        """One thread that is known to run by itself."""
+        return replace(self, threads=1)
 
     def start(self, layout: FragmentLayout) -> tuple[AnyWord, AnyWord]:
         """The row and column of an accumulator tile at which the thread's warp begins."""

@@ -1,6 +1,6 @@
 """`tgpu.epilogue_slab`: finish some columns of an accumulator tile, into a tile in shared memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tinyc.analysis.result_places import result_places
@@ -24,7 +24,8 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
 
     The body is that of a `tgpu.epilogue` with one output. But its elements go to the tile in shared memory, at the rows
     and columns of the accumulators, those of the slab beside each other; a statement behind it writes them to the
-    buffer.
+    buffer. `residuals` are tiles of the same rows and columns, in the same stage, of tensors that have an element for
+    each of the accumulated one: these are the body's further arguments.
     """
 
     accumulator: ext.Operand[Any]
@@ -33,6 +34,7 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
     column: ext.Operand[Any]
     tiles: ext.Operand[Any]
     stage: ext.Operand[Any]
+    residuals: Sequence[ext.Operand[Any]]
     rows: Any
     columns: Any
     batches: Any
@@ -54,7 +56,7 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
         """The tiles have the slab's elements in the types of the outputs."""
         layout, tile = ready_layout(self.accumulator.type), accumulator_tile(self.accumulator.type)
         require_indices(self, "batch", "row", "column", "stage")
-        ops = require_body(self, arguments=1)
+        ops = require_body(self, arguments=1 + len(self.residuals))
         first, width = list(self.slab)
         if layout is None or first % 8 or width % 8 or first + width > layout.unit_columns:
             raise Malformed(
@@ -79,3 +81,10 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
         shape = layout.rows, width * (layout.columns // layout.unit_columns)
         if staged.element != wanted or staged.shape != shape:
             raise Malformed(f"writes {shape[0]}x{shape[1]} {wanted} to {self.tiles.type}; give the tile this type")
+        for tiles, argument in zip(self.residuals, list(self.body_block.arguments)[1:], strict=True):
+            held, read = staged_tile(tiles.type).tile, tensor_type(argument.type)
+            if read.shape != value.shape or (held.element, held.shape) != (read.element, shape):
+                raise Malformed(
+                    f"reads {argument.type} from {tiles.type}; a residual has the accumulated tensor's shape, and "
+                    f"tiles of {shape[0]}x{shape[1]}"
+                )

@@ -1,5 +1,6 @@
 """mbarriers: how threads and asynchronous copies tell each other that a stage is full, or empty."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import TgpuOp, mbarrier_stages
@@ -25,7 +26,7 @@ class MbarrierInitOp(TgpuOp, name="mbarrier_init"):
 
 
 class MbarrierExpectTxOp(TgpuOp, name="mbarrier_expect_tx"):
-    """Arrive at a stage's mbarrier; the phase ends when copies have brought `bytes`, too."""
+    """Arrive, one of the threads that run it, at a stage's mbarrier; the phase ends when copies bring `bytes`, too."""
 
     barriers: ext.Operand[Any]
     stage: ext.Operand[Any]
@@ -40,16 +41,23 @@ class MbarrierExpectTxOp(TgpuOp, name="mbarrier_expect_tx"):
 
 
 class MbarrierArriveOp(TgpuOp, name="mbarrier_arrive"):
-    """Arrive at a stage's mbarrier once for each warp; with `ctas` above 1 at those of so many CTAs of the cluster."""
+    """Arrive at a stage's mbarrier once for each warp; with `ctas` above 1 at those of so many CTAs of the cluster.
+
+    With a `condition`, an i1, only where it holds.
+    """
 
     barriers: ext.Operand[Any]
     stage: ext.Operand[Any]
+    condition: Sequence[ext.Operand[Any]]
     ctas: ir.IntegerAttr
 
     def check(self) -> None:
         """It arrives somewhere."""
         mbarrier_stages(self.barriers.type)
         require_indices(self, "stage")
+        if [str(each.type) for each in self.condition] not in ([], ["i1"]):
+            shown = ", ".join(str(each.type) for each in self.condition)
+            raise Malformed(f"arrives on a condition of ({shown}); it must be an i1, or none")
         if not 1 <= self.ctas.value <= 16:
             raise Malformed(f"arrives at {self.ctas.value} CTAs; a cluster has 1 to 16")
 

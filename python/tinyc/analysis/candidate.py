@@ -91,7 +91,8 @@ class MatrixProduct:
 
     The extents are those of the axes of each role taken together; what neither operand is read along counts as batch.
     `accumulator` is the element type in which the reduction runs. `results` says for each output of the kernel where
-    what becomes of accumulator (row, column) is written, or why this is not regular.
+    what becomes of accumulator (row, column) is written, or why this is not regular. `residuals` are where the elements
+    are that the epilogue reads beside the accumulators, one for each, at regular distances.
     """
 
     m: Dim
@@ -103,6 +104,7 @@ class MatrixProduct:
     accumulator: ElementType
     epilogue: Epilogue
     results: tuple[StridedAccess | str, ...] = ()
+    residuals: tuple[StridedAccess, ...] = ()
 
     @property
     def extents(self) -> dict[str, Dim]:

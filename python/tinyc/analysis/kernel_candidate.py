@@ -12,7 +12,7 @@ from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
 from tinyc.analysis.result_places import result_places
-from tinyc.analysis.strided_access import exact_elements, operand_access, result_accesses
+from tinyc.analysis.strided_access import exact_elements, operand_access, residual_accesses, result_accesses
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
@@ -84,7 +84,8 @@ def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, .
     results = [each.value for each in kernel.yields]
     accumulator = tensor_type(found.reduce.results[0].type).element.accumulator
     epilogue = epilogue_of(found, results)
-    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue, result_accesses(kernel, found))
+    residuals = tuple(residual_accesses(kernel, found).values())
+    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue, result_accesses(kernel, found), residuals)
 
 
 def _operand(

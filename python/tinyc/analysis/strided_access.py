@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from tinyc.analysis.access import Access
 from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
+from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction, is_widening
 from tinyc.analysis.result_places import result_places
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr import extents
+from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis, Index, Shape
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import ir
@@ -62,6 +63,30 @@ def result_accesses(kernel: Kernel, contraction: Contraction) -> tuple[StridedAc
         else "it is not made of the sum"
         for each in kernel.yields
     )
+
+
+def residual_accesses(kernel: Kernel, contraction: Contraction) -> dict[ir.Value, StridedAccess]:
+    """For each tensor that is read beside the sum, with an element for each of its elements, where that element is."""
+    reduced: ir.Value = contraction.reduce.results[0]
+    loops = kernel_loops(kernel.op)
+    if isinstance(loops, str):
+        return {}
+    domain = tensor_type(reduced.type).shape
+    beside: dict[ir.Value, bool] = {}
+    for phase in loops.loops.phases:
+        own = {read.index for read in phase.block.accesses if loops.tensor(read.tensor) == reduced}
+        for read in phase.block.accesses:
+            value = loops.tensor(read.tensor)
+            is_beside = {read.index} == own and not read.guards and tensor_type(value.type).shape == domain
+            beside[value] = is_beside and beside.get(value, True)
+    found: dict[ir.Value, StridedAccess] = {}
+    for value in (each for each, is_beside in beside.items() if is_beside):
+        if isinstance(value.owner, region.ReadOp):
+            rows, columns, batch = contraction.result_sides
+            access = _strided(kernel, value.owner.buffer, axes.identity(domain), domain, (rows, columns, batch))
+            if not isinstance(access, str):
+                found[value] = access
+    return found
 
 
 def _strided(

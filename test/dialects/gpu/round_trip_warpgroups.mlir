@@ -134,7 +134,7 @@ module {
             %acc_11 = "tgpu.wgmma"(%A, %B, %23, %12, %c0, %24, %arg12) : (!t128x64_f16_row_128_i64_smem, !t64x64_f16_row_128_i64_smem, index, index, index, i1, !t64x64_f32_wgmma_64_i64_64_i64_acc) -> !t64x64_f32_wgmma_64_i64_64_i64_in_flight
             "tgpu.commit_group"() {kind = "wgmma"} : () -> ()
             %acc_12 = "tgpu.wait_group"(%acc_11) {kind = "wgmma", operandSegmentSizes = array<i32: 1>, pending = 0 : i64, resultSegmentSizes = array<i32: 1>} : (!t64x64_f32_wgmma_64_i64_64_i64_in_flight) -> !t64x64_f32_wgmma_64_i64_64_i64_acc
-            "tgpu.mbarrier_arrive"(%empty, %23) {ctas = 2 : i64} : (!tgpu.mbarrier<2 : i64>, index) -> ()
+            "tgpu.mbarrier_arrive"(%empty, %23) {ctas = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!tgpu.mbarrier<2 : i64>, index) -> ()
             %c1_i32_13 = arith.constant 1 : i32
             %25 = arith.addi %arg13, %c1_i32_13 : i32
             %c2_i32_14 = arith.constant 2 : i32
@@ -167,7 +167,7 @@ module {
             %Y_11 = "tiny.cast"(%Yr) : (tensor<256x64xf32>) -> tensor<256x64xf16>
             "region.yield"(%Y_11, %Y) {materialize = "gmem"} : (tensor<256x64xf16>, !t256x64_f16_memref) -> ()
             omp.terminator
-          }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], rows = array<i64: 0>, slab = array<i64: 0, 64>} : (!t64x64_f32_wgmma_64_i64_64_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem_1, index) -> ()
+          }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 64>} : (!t64x64_f32_wgmma_64_i64_64_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem_1, index) -> ()
           "tgpu.fence_async"() : () -> ()
           "tgpu.wait_group"() {kind = "bulk", operandSegmentSizes = array<i32: 0>, pending = 0 : i64, resultSegmentSizes = array<i32: 0>} : () -> ()
           "tgpu.named_barrier"() {id = 1 : i64, threads = 128 : i64} : () -> ()

@@ -64,7 +64,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>, tgpu.
   gpu.barrier
   "tgpu.warpgroups"() ({
   ^bb0(%g: index):
-    "tgpu.mbarrier_arrive"(%full, %0) {ctas = 1 : i64} : (!bars, index) -> ()
+    "tgpu.mbarrier_arrive"(%full, %0) {ctas = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!bars, index) -> ()
     omp.terminator
   }) {first = 0 : i64, count = 1 : i64, registers = 0 : i64, one_thread = false} : () -> ()
   "tgpu.mbarrier_wait"(%full, %0, %p) : (!bars, index, i32) -> ()
@@ -92,50 +92,6 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // expected-error @+1 {{'gpu.func' @k has 245760 bytes of tiles in shared memory; a CTA has 166912 on sm_80; choose smaller tiles or fewer stages}}
 gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %a = "tgpu.alloc_smem"() : () -> !ring
-  gpu.return
-}
-}
-
-// -----
-
-// One thread starts a copy by TMA.
-!a = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
-!x = !region.memref<tensor<64x64xf16>, [64, 1], 128 : i64, true>
-!bars = !tgpu.mbarrier<2 : i64>
-gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-// expected-error @+1 {{'gpu.func' @k has a 'tgpu.tma_load' that many threads run; it is of one: put it into a 'tgpu.warpgroups' with one_thread = true}}
-gpu.func @k(%x: !x, %map: !tgpu.tensor_map {tgpu.tensor_map = {buffer = 0 : i64, dims = [64, 64], strides = [128], box = [64, 64], swizzle = 128 : i64}}) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %0 = arith.constant 0 : index
-  %p = arith.constant 0 : i32
-  %a = "tgpu.alloc_smem"() : () -> !a
-  %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !bars
-  gpu.barrier
-  "tgpu.warpgroups"() ({
-  ^bb0(%g: index):
-    "tgpu.tma_load"(%a, %0, %full, %map, %0, %0) {multicast = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 2>} : (!a, index, !bars, !tgpu.tensor_map, index, index) -> ()
-    "tgpu.mbarrier_expect_tx"(%full, %0) {bytes = 8192 : i64} : (!bars, index) -> ()
-    omp.terminator
-  }) {first = 0 : i64, count = 1 : i64, registers = 0 : i64, one_thread = false} : () -> ()
-  "tgpu.mbarrier_wait"(%full, %0, %p) : (!bars, index, i32) -> ()
-  gpu.return
-}
-}
-
-// -----
-
-// One thread says what bytes are expected.
-!a = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
-!bars = !tgpu.mbarrier<2 : i64>
-gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-// expected-error @+1 {{'gpu.func' @k has a 'tgpu.mbarrier_expect_tx' that many threads run; it is of one: put it into a 'tgpu.warpgroups' with one_thread = true}}
-gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %0 = arith.constant 0 : index
-  %p = arith.constant 0 : i32
-  %a = "tgpu.alloc_smem"() : () -> !a
-  %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !bars
-  gpu.barrier
-  "tgpu.mbarrier_expect_tx"(%full, %0) {bytes = 8192 : i64} : (!bars, index) -> ()
-  "tgpu.mbarrier_wait"(%full, %0, %p) : (!bars, index, i32) -> ()
   gpu.return
 }
 }
@@ -253,7 +209,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>, tgpu.
   %a = "tgpu.alloc_smem"() : () -> !a
   %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !bars
   gpu.barrier
-  "tgpu.mbarrier_arrive"(%full, %0) {ctas = 4 : i64} : (!bars, index) -> ()
+  "tgpu.mbarrier_arrive"(%full, %0) {ctas = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!bars, index) -> ()
   "tgpu.mbarrier_wait"(%full, %0, %p) : (!bars, index, i32) -> ()
   gpu.return
 }
@@ -315,7 +271,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %a = "tgpu.alloc_smem"() : () -> !a
   %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !bars
   gpu.barrier
-  "tgpu.mbarrier_arrive"(%full, %0) {ctas = 1 : i64} : (!bars, index) -> ()
+  "tgpu.mbarrier_arrive"(%full, %0) {ctas = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!bars, index) -> ()
   gpu.return
 }
 }
@@ -389,7 +345,7 @@ gpu.func @k(%x: !x, %map: !tgpu.tensor_map {tgpu.tensor_map = {buffer = 0 : i64,
     }) {first = 0 : i64, count = 1 : i64, registers = 0 : i64, one_thread = true} : () -> ()
     scf.yield %map1 : !tgpu.tensor_map
   }
-  "tgpu.mbarrier_arrive"(%full, %0) {ctas = 1 : i64} : (!bars, index) -> ()
+  "tgpu.mbarrier_arrive"(%full, %0) {ctas = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!bars, index) -> ()
   "tgpu.mbarrier_wait"(%full, %0, %p) : (!bars, index, i32) -> ()
   gpu.return
 }

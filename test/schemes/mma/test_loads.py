@@ -72,6 +72,15 @@ def test_a_pitch_that_tma_does_not_take_is_copied_by_cp_async():
     assert (a.kind, a.bytes, a.reason) == ("cp_async", 8, reason)
 
 
+def test_a_part_of_a_buffer_is_copied_by_cp_async():
+    a, _ = loads(lhs_with(gemm(4096, 4096, 4096), offset=64), SM90)
+    assert (a.kind, a.bytes, a.reason) == (
+        "cp_async",
+        16,
+        "it does not begin where its buffer does, as a tensor map takes it",
+    )
+
+
 def test_what_is_not_known_is_needed_or_does_without():
     a, b = loads(gemm("M", "N", "K"), SM90)
     assert [(str(extent), number) for extent, number in a.needs] == [("K", 8)]

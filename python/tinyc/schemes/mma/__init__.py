@@ -10,6 +10,7 @@ In reading order:
     case          a product, and what the models ask of it
     tiling        a complete plan's numbers
     loads         what brings each operand to shared memory
+    stores        what brings each output to global memory, and what is beside the accumulators to shared memory
     resources     shared memory, registers, CTAs of an SM
     given         what a plan says already
     space         the tilings that there are
@@ -19,7 +20,9 @@ In reading order:
     maps          tensor maps of operands and outputs
     frame         what kernels of both kinds have
     simple        kernels whose threads all load and multiply
-    specialised   kernels whose warpgroups do one of both
+    layout        grid, tiles and tensor maps of those whose warpgroups do one of both
+    slabs         epilogue and store of these
+    specialised   these kernels
     build         which of them becomes the function
 
 **Source:** 000 §1.7, §1.8, §5, §6.

@@ -40,13 +40,12 @@ def build_product(origin: Origin) -> None:
     """
     parts = Parts.of(origin)
     _require_built(parts)
-    needs = dict.fromkeys(need for load in parts.loads for need in load.needs)
-    if not needs:
+    if not parts.needs:
         _write(parts)
         return
     aligned = dataclasses.replace(origin, name=origin.alternative_name)
     function = _write(dataclasses.replace(parts, origin=aligned))
-    function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in needs])
+    function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in parts.needs])
     _write(_unaligned(parts))
 
 
@@ -56,7 +55,6 @@ def _require_built(parts: Parts) -> None:
     irregular = [number for number, each in enumerate(parts.product.results) if isinstance(each, str)]
     missing = {
         f"'split_k' {tiling.slices}; write 1": tiling.slices > 1,
-        f"'wait_depth' {tiling.wait_depth}; write 0": tiling.wait_depth > 0,
         f"output {irregular[:1]}, which is not written at regular distances; choose another scheme": bool(irregular),
     }
     for what, is_asked in missing.items():
@@ -67,10 +65,9 @@ def _require_built(parts: Parts) -> None:
 
 def _write(parts: Parts) -> gpu.GPUFuncOp:
     """Write one function, by whether its warpgroups are specialised."""
-    by_tma = all(load.kind == "tma" for load in parts.loads)
-    if parts.tiling.is_persistent and not by_tma:
+    if parts.tiling.is_persistent and not parts.is_specialised:
         parts = _unaligned(parts)
-    function = build_of_warpgroups(parts) if parts.tiling.is_persistent else build_of_threads(parts)
+    function = build_of_warpgroups(parts) if parts.is_specialised else build_of_threads(parts)
     size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dynamic_bytes(GpuKernel(function)))
     function.attributes[DYNAMIC_SHARED_BYTES] = size
     return function

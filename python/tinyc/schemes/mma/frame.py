@@ -4,6 +4,7 @@ In: a region with its complete plan. Out: statements at the insertion point.
 """
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,6 +12,8 @@ from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction
+from tinyc.analysis.strided_access import residual_accesses
+from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
@@ -20,15 +23,14 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.loads import Load, loads_of
+from tinyc.schemes.mma.loads import Load, Needs, loads_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
+from tinyc.schemes.mma.stores import Store, box_needs, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 
 _Value = TypeVar("_Value")
-#: Bytes of the widest store of a thread.
-_STORE_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Parts:
     unit: MatrixUnit
     tiling: MmaTiling
     loads: tuple[Load, Load]
+    is_guarded: bool = True
 
     @classmethod
     def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
@@ -60,7 +63,37 @@ class Parts:
         unit = matrix_unit(product, origin.target, origin.plan.precision or "ieee")
         assert not isinstance(unit, str)  # the scheme has accepted it
         tiling = tiling_of(origin.plan, unit.threads)
-        return cls(origin, product, contraction, unit, tiling, loads_of(origin.plan, product, unit, guarded))
+        loads = loads_of(origin.plan, product, unit, guarded)
+        return cls(origin, product, contraction, unit, tiling, loads, guarded)
+
+    @property
+    def is_specialised(self) -> bool:
+        """Whether one warpgroup loads, by TMA, what others multiply."""
+        return self.tiling.is_persistent and all(load.kind == "tma" for load in self.loads)
+
+    @functools.cached_property
+    def stores(self) -> tuple[Store, ...]:
+        """How each output is stored."""
+        return tuple(
+            store_of(access, self.is_specialised, self.is_guarded)
+            for access in self.product.results
+            if isinstance(access, StridedAccess)  # others are refused
+        )
+
+    @functools.cached_property
+    def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
+        """What the epilogue reads beside each accumulator and TMA brings to shared memory, with what that needs."""
+        if not self.is_specialised:
+            return {}
+        found = residual_accesses(self.origin.kernel, self.contraction)
+        needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
+        return {value: (found[value], each) for value, each in needs.items() if each is not None}
+
+    @functools.cached_property
+    def needs(self) -> Needs:
+        """What has to be a multiple, of an extent, for this kernel to be launched."""
+        slots = [slot.needs for slot in (*self.loads, *self.stores)] + [needs for _, needs in self.residuals.values()]
+        return tuple(dict.fromkeys(need for needs in slots for need in needs))
 
     @functools.cached_property
     def counts(self) -> tuple[Dim, Dim]:
@@ -149,18 +182,25 @@ class StatementWriter:
         tiles: ir.Value,
         slab: tuple[int, int],
         stage: ir.Value,
+        residuals: Mapping[ir.Value, ir.Value],
     ) -> None:
-        """Emit what the region makes of a slab of columns for output `number`, into a tile in shared memory."""
+        """Emit what the region makes of a slab of columns for output `number`, into a tile in shared memory.
+
+        `residuals` are tiles that have the slab of what is read beside the accumulators.
+        """
         parts, kernel = self.parts, self.parts.origin.kernel
         reduced: ir.Value = parts.contraction.reduce.results[0]
         output = kernel.yields[number]
-        ops = [*needed_for(kernel, [output.value], given=[reduced]), output]
+        read = list(residuals)
+        ops = [*needed_for(kernel, [output.value], given=[reduced, *read]), output]
         sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.contraction.result_sides]
         guarded = parts.guarded(rows="m", columns="n")
         place = (accumulators, corner.batch, corner.m, corner.n, tiles, stage)
-        statement = tgpu.EpilogueSlabOp(*place, *sides, guarded, ir.DenseI64ArrayAttr.get(slab))
-        block = statement.body.blocks.append(reduced.type, arg_locs=[reduced.location])
-        copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
+        slab_attribute = ir.DenseI64ArrayAttr.get(slab)
+        statement = tgpu.EpilogueSlabOp(*place, list(residuals.values()), *sides, guarded, slab_attribute)
+        given = [reduced, *read]
+        block = statement.body.blocks.append(*(each.type for each in given), arg_locs=[each.location for each in given])
+        copy_body(self.frame, statement, ops, dict(zip(given, block.arguments, strict=True)))
         close_body(statement)
 
     def store(self, number: int, tiles: ir.Value, corner: TileCorner, column: int, stage: ir.Value) -> None:
@@ -171,7 +211,7 @@ class StatementWriter:
         matrix = StridedMatrix.of_access(access).attributes()
         buffer = self.frame.buffers[kernel.yields[number].buffer]
         n = arith.addi(corner.n, self.frame.index(column)) if column else corner.n
-        width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), store_width(access))
+        width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), parts.stores[number].width)
         tgpu.StGlobalVecOp(
             tiles, stage, buffer, corner.batch, corner.m, n,
             matrix["offset"], matrix["rows"], matrix["columns"], matrix["batches"],
@@ -184,16 +224,26 @@ class StatementWriter:
         return tensor_type(parts.origin.kernel.yields[number].value.type).element
 
 
-def store_width(access: StridedAccess) -> int:
-    """How many neighbours of an output one store takes: as many as divide its rows' ends and beginnings."""
-    width = _STORE_BYTES // access.element.size_bytes
-    if access.contiguous != "columns":
-        return 1
-    distances = [access.offset, *(run.stride for run in (*access.rows, *access.columns[:-1], *access.batch))]
-    distances += [run.extent for run in access.columns[-1:]]
-    while width > 1 and any(extents.divide(each, width) is None for each in distances):
-        width //= 2
-    return width
+def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaTiling) -> tuple[AnyWord, AnyWord]:
+    """Emit which tile along m and n a number is: bands of `group` tiles across, walked along.
+
+    Only the last band may be narrower; each width that is a number is divided by apart, which takes no division.
+    """
+    across, along = counts if tiling.along == "n" else counts[::-1]
+    band, inside = parted(number, along * tiling.group)
+    first = band * tiling.group
+    if isinstance(across, Word):
+        step, place = parted(inside, smaller(across - first, tiling.group))
+    else:
+        whole, last = divmod(across, tiling.group)
+        step, place = parted(inside, tiling.group if whole else last)
+        if whole and last:
+            is_last = equals(band, whole)
+            step, place = (
+                word_where(is_last, narrow, wide)
+                for narrow, wide in zip(parted(inside, last), (step, place), strict=True)
+            )
+    return (first + place, step) if tiling.along == "n" else (step, first + place)
 
 
 def rolled(loop: scf.ForOp) -> scf.ForOp:

@@ -8,7 +8,7 @@ multiples, at run time, of a number: a kernel with such loads is launched where 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from tinyc.analysis.candidate import AxisRun, MatrixProduct, ProductOperand, StridedAccess
 from tinyc.expr import extents
@@ -17,6 +17,8 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 
+#: Extents, in elements, each with what it has to be a multiple of.
+Needs: TypeAlias = tuple[tuple[Dim, int], ...]
 #: PTX ISA and CUDA driver API, cuTensorMapEncodeTiled: strides are multiples of 16 bytes, maps have 5 dimensions.
 TMA_BYTES = 16
 TMA_RANK = 5
@@ -39,7 +41,7 @@ class Load:
     bytes: int
     order: Literal["row", "col"]
     swizzle: int
-    needs: tuple[tuple[Dim, int], ...] = ()
+    needs: Needs = ()
     reason: str = ""
 
 
@@ -99,9 +101,9 @@ def load_of(
         reason = f"tensor cores take {unit.factor} with k contiguous, and its other side is"
         return _through_registers(tile, k_major, unit, swizzled, reason)
     span = _swizzle(tile, order, unit, swizzled)
-    why_no_tma = _why_no_tma(access, unit)
+    why_no_tma = why_no_box(access) if unit.is_wgmma else "there is no TMA before sm_90"
     if not why_no_tma:
-        needs = _needs(_strides(access), TMA_BYTES, unit, guarded)
+        needs = needs_of(strides_of(access), _elements(TMA_BYTES, unit), guarded)
         if needs is not None:
             return Load("tma", TMA_BYTES, order, span, needs)
         why_no_tma = f"its row pitch or its first element is not at a multiple of {TMA_BYTES} bytes"
@@ -136,9 +138,10 @@ def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUn
     return next((span for span in _SWIZZLES if line_bytes % span == 0), 0) if swizzled else 0
 
 
-def _why_no_tma(access: StridedAccess, unit: MatrixUnit) -> str:
-    if not unit.is_wgmma:
-        return "there is no TMA before sm_90"
+def why_no_box(access: StridedAccess) -> str:
+    """Why no tensor map has the elements of an access, whatever the strides; empty where one may have."""
+    if access.offset != 0:
+        return "it does not begin where its buffer does, as a tensor map takes it"
     for name, side in (("rows", access.rows), ("columns", access.columns)):
         if len(side) > 1:
             return f"its {name} are {len(side)} runs of axes in memory, and a box of TMA has one"
@@ -147,7 +150,7 @@ def _why_no_tma(access: StridedAccess, unit: MatrixUnit) -> str:
     return ""
 
 
-def _strides(access: StridedAccess) -> list[Dim]:
+def strides_of(access: StridedAccess) -> list[Dim]:
     """The offset and the strides that have to be multiples of what is copied: all but the contiguous one."""
     rows, columns = access.rows, access.columns
     if access.contiguous == "columns":
@@ -157,21 +160,22 @@ def _strides(access: StridedAccess) -> list[Dim]:
     return [access.offset, *(run.stride for run in (*rows, *columns, *access.batch))]
 
 
-def _copy_needs(
-    access: StridedAccess, size: int, unit: MatrixUnit, guarded: bool
-) -> tuple[tuple[Dim, int], ...] | None:
+def _copy_needs(access: StridedAccess, size: int, unit: MatrixUnit, guarded: bool) -> Needs | None:
     """What has to be a multiple for copies of `size` bytes; None where something is not.
 
     Copies that end beyond the last neighbour take fewer bytes; a run that another one goes on from is whole copies.
     """
     inner: Sequence[AxisRun] = access.columns if access.contiguous == "columns" else access.rows
     ends = [inner[-1].extent] if len(inner) > 1 else []
-    return _needs([*_strides(access), *ends], size, unit, guarded)
+    return needs_of([*strides_of(access), *ends], _elements(size, unit), guarded)
 
 
-def _needs(multiples: Sequence[Dim], size: int, unit: MatrixUnit, guarded: bool) -> tuple[tuple[Dim, int], ...] | None:
-    """Which of `multiples`, in elements, are not known to be multiples of `size` bytes; None where one is none."""
-    elements = max(1, size // unit.factor.size_bytes)
+def _elements(size: int, unit: MatrixUnit) -> int:
+    return max(1, size // unit.factor.size_bytes)
+
+
+def needs_of(multiples: Sequence[Dim], elements: int, guarded: bool) -> Needs | None:
+    """Which of `multiples` are not known to be multiples of so many elements; None where one is none."""
     open_ones: dict[tuple[Dim, int], None] = {}
     for each in multiples:
         if extents.divide(each, elements) is not None:

@@ -3,13 +3,16 @@
 In: where a matrix is in its buffer, and the tile that is copied. Out: a map, with the coordinates of a tile in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import AxisRun, StridedAccess
-from tinyc.dialects.gpu.shared_layout import SharedLayout
+from tinyc.codegen.words import AnyWord, Word, as_index, parted
+from tinyc.dialects.gpu.shared_layout import Order, SharedLayout
 from tinyc.dialects.launch import TensorMapArgument
-from tinyc.expr import extents
+from tinyc.dialects.region.to_gpu.function import Frame
 from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
 from tinyc.runtime.tensor_map import MAP_ALIGNMENT_BYTES, Tiling
 
 
@@ -19,6 +22,16 @@ class MatrixMap:
 
     map: TensorMapArgument
     batch: tuple[AxisRun, ...]
+
+    def place(self, order: Order, batch: AnyWord, row: AnyWord, column: AnyWord, frame: Frame) -> Sequence[ir.Value]:
+        """Emit where a tile is in the map's tensor, innermost dimension first."""
+        place = [column, row] if order == "row" else [row, column]
+        for number, run in enumerate(self.batch):
+            is_last = number == len(self.batch) - 1
+            batch, inside = (0, batch) if is_last else parted(batch, dim_word(run.extent, frame))
+            if run.stride != 0:
+                place.append(inside)
+        return [as_index(each) for each in place]
 
 
 def map_of(access: StridedAccess, layout: SharedLayout, ctas: int = 1) -> MatrixMap:
@@ -39,17 +52,9 @@ def map_of(access: StridedAccess, layout: SharedLayout, ctas: int = 1) -> Matrix
     return MatrixMap(TensorMapArgument(access.buffer, tiling), batch)
 
 
-def can_be_stored(access: StridedAccess) -> bool:
-    """Whether TMA may store tiles of an output, whatever its sizes are at run time."""
-    sides = (access.rows, access.columns)
-    if access.contiguous != "columns" or any(len(side) > 1 for side in sides) or access.offset != 0:
-        return False
-    strides = [run.stride for run in (*access.rows, *access.batch)]
-    return all(_is_multiple(stride, access.element.size_bytes) for stride in strides)
-
-
-def _is_multiple(stride: Dim, size: int) -> bool:
-    return extents.divide(stride * size, MAP_ALIGNMENT_BYTES) is not None
+def dim_word(dim: Dim, frame: Frame) -> AnyWord:
+    """Emit an extent in a function."""
+    return dim if isinstance(dim, int) else Word.of(frame.index(dim))
 
 
 def _run(side: tuple[AxisRun, ...]) -> AxisRun:

@@ -63,7 +63,7 @@ def complete_mma(plan: Plan, case: MmaCase) -> Plan:
         bind=bound,
         cache=staged_operands(plan, tiling.stages, case),
         vectorize=plan.vectorize or {"axis": "n.i.i", "width": case.store_elements},
-        predicate_tail=guarded_axes(plan, tiling.tile, case),
+        predicate_tail=guarded_axes(plan, tiling.cluster_tile, case),
         epilogue=own_epilogue(plan, case),
         layout_hints={"A_swizzle": True, "B_swizzle": True, "C_stride": "row", **(plan.layout_hints or {})},
         algo_choice=_algorithms(plan, tiling, case),
@@ -83,7 +83,7 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     All of its warps load, so that it is in the schedule `simple`, and has no cluster.
     """
     bound = {**(plan.bind or {}), **({"batch": "block.z"} if case.is_batched else {})}
-    return dataclasses.replace(plan, schedule="simple", cluster=(1, 1), registers=None, bind=bound)
+    return dataclasses.replace(plan, schedule="simple", cluster=(1, 1), registers=None, wait_depth=0, bind=bound)
 
 
 def mma_grid(tiling: MmaTiling, plan: Plan, case: MmaCase) -> tuple[Dim, Dim, Dim]:

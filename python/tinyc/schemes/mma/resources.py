@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.stores import box_needs
 from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.target import Target
 
@@ -87,14 +88,17 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
     """What finished elements of each output are staged in, before they are stored.
 
     Where loads run ahead into the next tile, as many columns of each unit as fill a line of 128 bytes, in two stages
-    that take turns; else all of the tile, where the circular buffer was.
+    that take turns, and for each output as many of what TMA brings beside the accumulators; else all of the tile, where
+    the circular buffer was.
     """
     sizes = [each.size_bytes for each in case.outputs]
     if not tiling.is_persistent:
         bm, bn, _ = tiling.tile
         return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
-    lines = [tiling.unit_tile[0] * slab_columns(tiling, size) * size for size in sizes]
-    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(line, _TILE_ALIGNMENT) for line in lines)
+    beside = [each.element.size_bytes for each in case.product.residuals if box_needs(each) is not None]
+    areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
+    slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
+    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)
 
 
 def launch_registers(tiling: MmaTiling) -> int:

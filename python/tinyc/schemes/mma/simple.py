@@ -6,6 +6,7 @@ next is loaded to its registers before the products of what it has, or by warpgr
 
 from dataclasses import dataclass
 
+from tinyc.codegen.words import Word, as_index
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, in_flight_type, smem_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
@@ -14,7 +15,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, rolled
+from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, place_of_tile, rolled
 
 
 def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
@@ -82,27 +83,13 @@ class _Kernel:
         x, batch = gpu.block_id(gpu.Dimension.x), gpu.block_id(gpu.Dimension.z)
         bm, bn, _ = parts.tiling.tile
         if parts.tiling.group > 1:
-            m, n = self._in_bands(x)
+            counts = [each if isinstance(each, int) else Word.of(index(each)) for each in parts.counts]
+            m, n = map(as_index, place_of_tile(Word.of(x), (counts[0], counts[1]), parts.tiling))
         else:
             y = gpu.block_id(gpu.Dimension.y)
             bind = parts.origin.plan.bind or {}
             m, n = (x, y) if bind.get("m.o") == "block.x" else (y, x)
         return TileCorner(batch, arith.muli(m, index(bm), loc=here("m")), arith.muli(n, index(bn), loc=here("n")))
-
-    def _in_bands(self, number: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Emit the tile of a number: bands of `group` tiles across, walked along."""
-        parts, index = self.writer.parts, self.writer.frame.index
-        tiles_m, tiles_n = parts.counts
-        across, along = (tiles_m, tiles_n) if parts.tiling.along == "n" else (tiles_n, tiles_m)
-        group = parts.tiling.group
-        in_band = arith.muli(index(along), index(group))
-        band = arith.divui(number, in_band)
-        first = arith.muli(band, index(group))
-        width = arith.minui(arith.subi(index(across), first), index(group))
-        inside = arith.remui(number, in_band)
-        place = arith.addi(first, arith.remui(inside, width))
-        step = arith.divui(inside, width)
-        return (place, step) if parts.tiling.along == "n" else (step, place)
 
     def _load(self, operands: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
         for side, tiles in enumerate(operands):
@@ -177,7 +164,7 @@ class _Kernel:
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
             tiles.append(op.tiles)
         for number, held in enumerate(tiles):
-            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns), writer.zero)
+            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns), writer.zero, {})
         gpu.barrier()
         for number, held in enumerate(tiles):
             writer.store(number, held, corner, 0, writer.zero)

@@ -148,6 +148,9 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
     if unit.is_wgmma and max(bm, bn) > _BOX_SIDE:
         message = f"has {bm}x{bn}, and a box of TMA has at most {_BOX_SIDE} lines; choose a smaller one"
         yield "UnsupportedPlan", "tile", message
+    if tiling.wait_depth and not tiling.is_persistent:
+        message = f"is {tiling.wait_depth}, and in the schedule 'simple' threads wait for each product before they load"
+        yield "UnsupportedPlan", "wait_depth", f"{message}; write 0, or another schedule"
     yield from _slice_faults(tiling, case)
 
 

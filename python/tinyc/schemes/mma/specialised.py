@@ -6,42 +6,34 @@ at which warps arrive that are done with it. In the schedule "cooperative" the w
 of the CTA; in "pingpong" they take turns with tiles of their own.
 """
 
-import functools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.candidate import StridedAccess
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, parted, smaller, word_where
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, is_below, parted, word_where
 from tinyc.dialects.gpu import statements as tgpu
-from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, smem_type, staged_tile
+from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, rolled
-from tinyc.schemes.mma.maps import MatrixMap, can_be_stored, map_of
-
-#: Tiles in shared memory that stores are under way from while the next is filled.
-STORE_BUFFERS = 2
-#: Bytes of a row of such a tile: a line of the widest swizzle.
-_SLAB_BYTES = 128
-#: Registers that are too few for any kernel are refused by the plan; these numbers are barriers.
-_STORE_BARRIER = 1
+from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
+from tinyc.schemes.mma.layout import KernelLayout, operand_type
+from tinyc.schemes.mma.maps import dim_word
+from tinyc.schemes.mma.slabs import SlabWriter
 
 
 def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
-    kernel = _Layout(parts)
+    kernel = KernelLayout(parts)
     ctas = parts.tiling.cluster[0] * parts.tiling.cluster[1]
     frame = open_function(
         parts.origin,
         parts.origin.name,
         (kernel.grid, 1, 1),
         (parts.tiling.threads, 1, 1),
-        [each.map for each in kernel.maps],
+        [each.map for each in kernel.maps.values()],
         {"cluster": ir.DenseI32ArrayAttr.get([ctas, 1, 1])} if ctas > 1 else None,
     )
     with ir.InsertionPoint(frame.body), here():
@@ -49,76 +41,6 @@ def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
         gpu.ReturnOp([])
     assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """What is known of a kernel before its statements."""
-
-    parts: Parts
-
-    @functools.cached_property
-    def ctas(self) -> int:
-        """CTAs of a cluster."""
-        return math.prod(self.parts.tiling.cluster)
-
-    def multicast(self, side: int) -> int:
-        """How many CTAs share the loads of operand 0 or 1: those that lie along the other axis."""
-        return self.parts.tiling.cluster[1 - side]
-
-    @functools.cached_property
-    def cluster_tiles(self) -> tuple[Dim, Dim]:
-        """Tiles along m and n, those that a cluster computes at a time taken as one."""
-        tiling, product = self.parts.tiling, self.parts.product
-        sizes = tiling.tile[0] * tiling.cluster[0], tiling.tile[1] * tiling.cluster[1]
-        return extents.ceildiv(product.m, sizes[0]), extents.ceildiv(product.n, sizes[1])
-
-    @property
-    def grid(self) -> int:
-        """CTAs: as many as the device runs at once, or as there are tiles."""
-        most = self.parts.origin.target.sms // self.ctas
-        tiles = extents.product([*self.cluster_tiles, self.parts.product.batch])
-        return self.ctas * (min(most, tiles) if isinstance(tiles, int) else most)
-
-    @functools.cached_property
-    def maps(self) -> list[MatrixMap]:
-        """The maps of the operands, then of the outputs that TMA stores."""
-        parts = self.parts
-        operands = (parts.product.lhs.access, parts.product.rhs.access)
-        found: list[MatrixMap] = []
-        for side, access in enumerate(operands):
-            assert isinstance(access, StridedAccess)  # TMA loads it
-            layout = staged_tile(operand_type(parts, side)).layout
-            found.append(map_of(access, layout, self.multicast(side)))
-        for number, access in enumerate(parts.product.results):
-            if isinstance(access, StridedAccess) and can_be_stored(access):
-                found.append(map_of(access, staged_tile(self.slab_type(number)).layout))
-        return found
-
-    def map_of_output(self, number: int) -> MatrixMap | None:
-        """The map of an output that TMA stores."""
-        stored = [isinstance(each, StridedAccess) and can_be_stored(each) for each in self.parts.product.results]
-        return self.maps[2 + sum(stored[:number])] if stored[number] else None
-
-    def slab_columns(self, number: int) -> int:
-        """Columns of what is stored of an output at a time."""
-        element = StatementWriter.element_of(self.parts, number)
-        return min(_SLAB_BYTES // element.size_bytes, self.parts.tiling.unit_tile[1])
-
-    def slab_type(self, number: int) -> ir.Type:
-        """The tiles from which an output is stored: some for each warpgroup that multiplies."""
-        element, width = StatementWriter.element_of(self.parts, number), self.slab_columns(number)
-        line = width * element.size_bytes
-        swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
-        tile = GpuTile(element, self.parts.tiling.unit_tile[0], width)
-        return smem_type(tile, STORE_BUFFERS * self.parts.tiling.consumers, "row", swizzle)
-
-
-def operand_type(parts: Parts, side: int) -> ir.Type:
-    """The circular buffer of operand 0 or 1."""
-    load, (bm, bn, bk) = parts.loads[side], parts.tiling.tile
-    tile = GpuTile(parts.unit.factor, *((bm, bk), (bk, bn))[side])
-    return smem_type(tile, parts.tiling.stages, load.order, load.swizzle)
 
 
 @dataclass(frozen=True)
@@ -134,6 +56,17 @@ class _Phase:
         wraps = arith.cmpi(arith.CmpIPredicate.uge, as_i32(stage), as_i32(stages))
         return _Phase(word_where(wraps, stage - stages, stage), self.parity ^ word_where(wraps, 1, 0))
 
+    def before(self, by: int, stages: int) -> AnyWord:
+        """The stage that is `by` places, fewer than there are, behind this one."""
+        if by == 0:
+            return self.stage
+        return word_where(is_below(self.stage, by), self.stage + (stages - by), self.stage - by)
+
+    def after(self, steps: AnyWord, stages: int) -> "_Phase":
+        """The place any number of stages further."""
+        rounds, stage = parted(self.stage + steps, stages)
+        return _Phase(stage, self.parity ^ (rounds % 2))
+
     @property
     def values(self) -> Sequence[ir.Value]:
         """What a loop carries of it."""
@@ -145,16 +78,14 @@ class _Kernel:
     """Writes the statements of one function."""
 
     writer: StatementWriter
-    layout: _Layout
+    layout: KernelLayout
 
     def write(self) -> None:
         """Emit the statements."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         operands = [tgpu.AllocSmemOp(operand_type(parts, side), loc=here("AB"[side])).tiles for side in (0, 1)]
-        slabs = [
-            tgpu.AllocSmemOp(self.layout.slab_type(number), loc=here("C")).tiles
-            for number in range(len(parts.product.results))
-        ]
+        outputs = range(len(parts.product.results))
+        slabs = [SlabWriter.reserve(self.writer, self.layout, number) for number in outputs]
         warps = WARPGROUP_WARPS * (1 if tiling.schedule == "pingpong" else tiling.consumers)
         full, empty = (
             tgpu.MbarrierInitOp(mbarrier_type(tiling.stages), _i64(arrivals), loc=here(name)).barriers
@@ -183,7 +114,7 @@ class _Kernel:
     # --- tiles --------------------------------------------------------------------------------------------------------
 
     def _word(self, dim: Dim) -> AnyWord:
-        return dim if isinstance(dim, int) else Word.of(self.writer.frame.index(dim))
+        return dim_word(dim, self.writer.frame)
 
     def _tiles(self, turn: AnyWord, turns: int) -> tuple[AnyWord, AnyWord, AnyWord]:
         """The first number of a tile for the CTA, how many there are, and the distance to the next.
@@ -203,19 +134,10 @@ class _Kernel:
         batch: AnyWord = 0
         if product.batch != 1:
             batch, number = parted(number, tiles_m * tiles_n)
-        across, along = (tiles_m, tiles_n) if tiling.along == "n" else (tiles_n, tiles_m)
-        if tiling.group == 1:
-            place, step = parted(number, along)
-        else:
-            band, inside = parted(number, along * tiling.group)
-            first = band * tiling.group
-            width = smaller(across - first, tiling.group)
-            step, place = parted(inside, width)
-            place = first + place
-        m, n = (place, step) if tiling.along == "n" else (step, place)
-        (cm, cn), (bm, bn, _) = tiling.cluster, tiling.tile
+        m, n = place_of_tile(number, (tiles_m, tiles_n), tiling)
+        (cm, cn), (bm, bn, _), (rows, columns, _) = tiling.cluster, tiling.tile, tiling.cluster_tile
         rank = Word.of(gpu.block_id(gpu.Dimension.x)) % self.layout.ctas
-        return batch, m * (bm * cm) + (rank * bm if cm > 1 else 0), n * (bn * cn) + (rank * bn if cn > 1 else 0)
+        return batch, m * rows + (rank * bm if cm > 1 else 0), n * columns + (rank * bn if cn > 1 else 0)
 
     # --- load ---------------------------------------------------------------------------------------------------------
 
@@ -235,43 +157,37 @@ class _Kernel:
                 tgpu.MbarrierExpectTxOp(full, stage, _i64(size))
                 for side, tiles_of in enumerate(operands):
                     row, column = (m, k) if side == 0 else (k, n)
-                    place = self._place(self.layout.maps[side], staged_tile(tiles_of.type).order, batch, row, column)
-                    kind = self.writer.frame.maps[side]
+                    of, kind = self.layout.map_in(self.writer.frame, "operand", side)
+                    place = of.place(staged_tile(tiles_of.type).order, batch, row, column, self.writer.frame)
                     tgpu.TmaLoadOp(tiles_of, stage, full, kind, place, _i64(self.layout.multicast(side)))
                 scf.yield_(phase.next(parts.tiling.stages).values)
             scf.yield_(list(inner.results))
 
-    def _place(self, of: MatrixMap, order: str, batch: AnyWord, row: AnyWord, column: AnyWord) -> Sequence[ir.Value]:
-        """Where a tile is in a map's tensor, innermost dimension first."""
-        place = [column, row] if order == "row" else [row, column]
-        runs = of.batch
-        for number, run in enumerate(runs):
-            last = number == len(runs) - 1
-            extent = self._word(run.extent)
-            batch, inside = (0, batch) if last else parted(batch, extent)
-            if run.stride != 0:
-                place.append(inside)
-        return [as_index(each) for each in place]
-
     # --- multiply -----------------------------------------------------------------------------------------------------
 
     def _consume(
-        self, operands: Sequence[ir.Value], slabs: Sequence[ir.Value], full: ir.Value, empty: ir.Value, group: Word
+        self, operands: Sequence[ir.Value], slabs: Sequence[SlabWriter], full: ir.Value, empty: ir.Value, group: Word
     ) -> None:
         """Emit the products of all tiles of the warpgroup, and what becomes of each."""
         tiling = self.writer.parts.tiling
         takes_turns = tiling.schedule == "pingpong"
         first, tiles, step = self._tiles(group if takes_turns else 0, tiling.consumers if takes_turns else 1)
-        start = _Phase(0, 0)
-        outer = _loop(first, tiles, step, start.values)
+        steps, stages = self._word(self.writer.parts.steps), tiling.stages
+        start = _Phase(0, 0).after(group * steps, stages) if takes_turns else _Phase(0, 0)
+        outer = _loop(first, tiles, step, [*start.values, as_i32(0)])
         with ir.InsertionPoint(outer.body):
+            *phase, turn = outer.inner_iter_args
             batch, m, n = self._corner(Word(outer.induction_variable))
             row, column = (0, 0) if takes_turns else self._part(group)
-            sums, phase = self._multiply(operands, full, empty, list(outer.inner_iter_args), (row, column))
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
-            self._finish(sums, slabs, corner, group)
-            scf.yield_(phase)
-        if any(self.layout.map_of_output(number) is not None for number in range(len(slabs))):
+            for each in slabs:
+                each.load_first_residuals(corner, group)
+            sums, place = self._multiply(operands, full, empty, phase, (row, column))
+            for each in slabs:
+                each.finish(sums, corner, group, Word(turn))
+            after = place.after(steps, stages) if takes_turns else place
+            scf.yield_([*after.values, as_i32(Word(turn) ^ 1)])
+        if any(key[0] == "output" for key in self.layout.maps):
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(-1))
 
     def _part(self, group: Word) -> tuple[AnyWord, AnyWord]:
@@ -288,58 +204,36 @@ class _Kernel:
         empty: ir.Value,
         phase: Sequence[ir.Value],
         part: tuple[AnyWord, AnyWord],
-    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+    ) -> tuple[ir.Value, _Phase]:
         """Emit the loop along k; return the accumulators and where it has come to in the circular buffer."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         layout = FragmentLayout("wgmma", *tiling.unit_tile, *tiling.unit_tile)
         tile = GpuTile(parts.unit.accumulator, *tiling.unit_tile)
         ready, in_flight = acc_type(tile, layout), in_flight_type(tile, layout)
         row, column = map(as_index, part)
-        zero = tgpu.ZeroOp(ready, loc=here("acc")).result
-        loop = _loop(0, self._word(parts.steps), 1, [zero, *phase])
+        depth, kind, steps = tiling.wait_depth, ir.StringAttr.get("wgmma"), self._word(parts.steps)
+        carried = in_flight if depth else ready
+        zero = tgpu.ZeroOp(carried, loc=here("acc")).result
+        loop = _loop(0, steps, 1, [zero, *phase])
         with ir.InsertionPoint(loop.body):
             sums, place = loop.inner_iter_args[0], _Phase(*map(Word, loop.inner_iter_args[1:]))
             stage = as_index(place.stage)
             tgpu.MbarrierWaitOp(full, stage, as_i32(place.parity))
             adds = arith.cmpi(arith.CmpIPredicate.ne, loop.induction_variable, as_i32(0))
             sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
-            tgpu.CommitGroupOp(ir.StringAttr.get("wgmma"))
-            wait = tgpu.WaitGroupOp([ready], [sums], ir.StringAttr.get("wgmma"), _i64(0), loc=here("acc"))
-            tgpu.MbarrierArriveOp(empty, stage, _i64(self.layout.ctas))
-            scf.yield_([wait.results[0], *place.next(tiling.stages).values])
-        return loop.results[0], list(loop.results)[1:]
-
-    # --- epilogue and store -------------------------------------------------------------------------------------------
-
-    def _finish(self, sums: ir.Value, slabs: Sequence[ir.Value], corner: TileCorner, group: Word) -> None:
-        """Emit epilogue and stores, some columns at a time: while those of one slab are stored the next is computed."""
-        columns = self.writer.parts.tiling.unit_tile[1]
-        for number, tiles in enumerate(slabs):
-            width = self.layout.slab_columns(number)
-            for turn, first in enumerate(range(0, columns, width)):
-                stage = as_index(group * STORE_BUFFERS + turn % STORE_BUFFERS)
-                slab = (first, min(width, columns - first))
-                self.writer.epilogue(number, sums, corner, tiles, slab, stage)
-                self._store(number, tiles, corner, first, stage)
-
-    def _store(self, number: int, tiles: ir.Value, corner: TileCorner, first: int, stage: ir.Value) -> None:
-        of, threads = self.layout.map_of_output(number), 32 * WARPGROUP_WARPS
-        if of is None:
-            tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(threads))
-            self.writer.store(number, tiles, corner, first, stage)
-            tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(threads))
-            return
-        bulk = ir.StringAttr.get("bulk")
-        tgpu.FenceAsyncOp()
-        tgpu.WaitGroupOp([], [], bulk, _i64(STORE_BUFFERS - 2))  # what is written next has been read
-        tgpu.NamedBarrierOp(_i64(_STORE_BARRIER), _i64(threads))
-        column = Word.of(corner.n) + first
-        place = self._place(of, "row", Word.of(corner.batch), Word.of(corner.m), column)
-        kernel = self.writer.parts.origin.kernel
-        buffer = self.writer.frame.buffers[kernel.yields[number].buffer]
-        kind = self.writer.frame.maps[self.layout.maps.index(of)]
-        tgpu.TmaStoreOp(tiles, stage, buffer, kind, place)
-        tgpu.CommitGroupOp(bulk)
+            tgpu.CommitGroupOp(kind)
+            sums = tgpu.WaitGroupOp([carried], [sums], kind, _i64(depth), loc=here("acc")).results[0]
+            # The products of the stage that is `depth` behind are done.
+            done = [arith.cmpi(arith.CmpIPredicate.uge, loop.induction_variable, as_i32(depth))] if depth else []
+            tgpu.MbarrierArriveOp(empty, as_index(place.before(depth, tiling.stages)), done, _i64(self.layout.ctas))
+            scf.yield_([sums, *place.next(tiling.stages).values])
+        sums, place = loop.results[0], _Phase(*map(Word, list(loop.results)[1:]))
+        if depth:
+            sums = tgpu.WaitGroupOp([ready], [sums], kind, _i64(0), loc=here("acc")).results[0]
+        for behind in range(depth, 0, -1):
+            done = arith.cmpi(arith.CmpIPredicate.uge, as_i32(steps), as_i32(behind))
+            tgpu.MbarrierArriveOp(empty, as_index(place.before(behind, tiling.stages)), [done], _i64(self.layout.ctas))
+        return sums, place
 
 
 class _Role:

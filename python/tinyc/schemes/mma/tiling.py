@@ -45,6 +45,11 @@ class MmaTiling:
         return self.tile[0] // self.unit_tile[0], self.tile[1] // self.unit_tile[1]
 
     @property
+    def cluster_tile(self) -> tuple[int, int, int]:
+        """What the CTAs of a cluster compute at a time, of m, n and k."""
+        return self.tile[0] * self.cluster[0], self.tile[1] * self.cluster[1], self.tile[2]
+
+    @property
     def consumers(self) -> int:
         """The units of a CTA that multiply."""
         return PINGPONG_UNITS if self.schedule == "pingpong" else self.units[0] * self.units[1]

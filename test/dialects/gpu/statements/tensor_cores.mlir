@@ -122,7 +122,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %0 = arith.constant 0 : index
   %b = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !tgpu.mbarrier<2 : i64>
   // expected-error @+1 {{'tgpu.mbarrier_arrive' arrives at 0 CTAs; a cluster has 1 to 16}}
-  "tgpu.mbarrier_arrive"(%b, %0) {ctas = 0 : i64} : (!tgpu.mbarrier<2 : i64>, index) -> ()
+  "tgpu.mbarrier_arrive"(%b, %0) {ctas = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!tgpu.mbarrier<2 : i64>, index) -> ()
   gpu.return
 }
 }
@@ -329,7 +329,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %a = "tgpu.alloc_smem"() : () -> !a
   %c = "tgpu.zero"() : () -> !r
   // expected-error @+1 {{'tgpu.epilogue_slab' finishes columns 48 to 80}}
-  "tgpu.epilogue_slab"(%c, %0, %0, %0, %a, %0) ({ ^bb0(%v: tensor<64x64xf32>): omp.terminator }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 48, 32>} : (!r, index, index, index, !a, index) -> ()
+  "tgpu.epilogue_slab"(%c, %0, %0, %0, %a, %0) ({ ^bb0(%v: tensor<64x64xf32>): omp.terminator }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 48, 32>} : (!r, index, index, index, !a, index) -> ()
   gpu.return
 }
 }

@@ -70,7 +70,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %p = arith.constant 0 : i32
   %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !bars
   // expected-error @+1 {{'tgpu.mbarrier_arrive' has stage of type i32; it must be an index}}
-  "tgpu.mbarrier_arrive"(%full, %p) {ctas = 1 : i64} : (!bars, i32) -> ()
+  "tgpu.mbarrier_arrive"(%full, %p) {ctas = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>} : (!bars, i32) -> ()
   gpu.return
 }
 }

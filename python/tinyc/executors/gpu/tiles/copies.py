@@ -50,8 +50,6 @@ def _require_chunks(at: Array, inside: Array, layout: SharedLayout, size: int) -
 
 def tma_load(team: Team, op: TmaLoadOp) -> Sequence[HeldTile]:
     """Fill a stage, of all CTAs that share it, by boxes; the bytes count at the mbarriers."""
-    if team.threads != 1:
-        raise KernelFault(f"'{op.name}' is of one thread, and {team.threads} run it; give 'tgpu.warpgroups' one_thread")
     layout, ctas = staged_tile(op.tiles.type).layout, op.multicast.value
     cluster, rank = team.cta.cluster.ctas, team.cta.rank if ctas > 1 else 0
     if ctas > 1 and len(cluster) != ctas:

@@ -74,7 +74,7 @@ class TileLaunch:
     maps: dict[ir.Value, PlacedTensorMap]
     outputs: dict[ir.Value, WrittenBuffer]
     _loaded: dict[LoadTileOp, Array] = field(default_factory=dict[LoadTileOp, Array])
-    _accumulated: dict[EpilogueSlabOp, Array] = field(default_factory=dict[EpilogueSlabOp, Array])
+    _finished: dict[EpilogueSlabOp, list[Array]] = field(default_factory=dict[EpilogueSlabOp, list[Array]])
 
     @classmethod
     def of(cls, kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[Argument]) -> "TileLaunch":
@@ -106,13 +106,17 @@ class TileLaunch:
 
     # --- epilogues ----------------------------------------------------------------------------------------------------
 
-    def finish(self, op: EpilogueSlabOp, index: tuple[Array, ...], values: Array) -> Array:
-        """Take elements of the tensor that an epilogue goes on from; return their places in its result."""
-        element = tensor_type(op.accumulated.type).element
-        if op not in self._accumulated:
-            self._accumulated[op] = np.zeros(self.shape_of(op.accumulated), element.dtype)
-        self._accumulated[op][index] = cast_array(values, element, REFERENCE)
-        return list(self._accumulated).index(op) * _ROOM + self._place(op, index)
+    def finish(self, op: EpilogueSlabOp, index: tuple[Array, ...], values: Sequence[Array]) -> Array:
+        """Take elements of the tensors that an epilogue goes on from; return their places in its result."""
+        arguments: list[ir.BlockArgument] = list(op.body_block.arguments)
+        types = [tensor_type(each.type).element for each in arguments]
+        if op not in self._finished:
+            self._finished[op] = [
+                np.zeros(self.shape_of(each), element.dtype) for each, element in zip(arguments, types, strict=True)
+            ]
+        for tensor, element, taken in zip(self._finished[op], types, values, strict=True):
+            tensor[index] = cast_array(taken, element, REFERENCE)
+        return list(self._finished).index(op) * _ROOM + self._place(op, index)
 
     def _place(self, op: EpilogueSlabOp, index: tuple[Array, ...]) -> Array:
         """The row-major number, in the result, of the elements at an index of the accumulated tensor."""
@@ -129,8 +133,8 @@ class TileLaunch:
         """
         for output in self.outputs.values():
             output.require_whole()
-        for number, (op, accumulated) in enumerate(self._accumulated.items()):
-            (result,) = self._evaluated(op, accumulated)
+        for number, (op, arguments) in enumerate(self._finished.items()):
+            (result,) = self._evaluated(op, *arguments)
             for output in self.outputs.values():
                 mine = output.places // _ROOM == number
                 output.memory[mine] = result.reshape(-1)[output.places[mine] % _ROOM]

@@ -22,9 +22,14 @@ def epilogue_slab(team: Team, op: EpilogueSlabOp) -> Sequence[HeldTile]:
     columns = _columns_of_slab(layout, *op.slab)
     inside = inside[:, columns]
     chosen = tuple(each[:, columns][inside] for each in index)
+    beside: list[Array] = []
+    for tiles in op.residuals:
+        read = team.stage(tiles, op.stage)
+        read.read(op.name, team.known, team.done_by_threads(), by_threads=True)
+        beside.append(read.values[inside])
     stage.fill(op.name, team.known, team.done_by_threads(), by_threads=True)
     stage.places = np.full(stage.values.shape, NOWHERE, np.int64)
-    stage.places[inside] = team.launch.finish(op, chosen, sums[:, columns][inside])
+    stage.places[inside] = team.launch.finish(op, chosen, [sums[:, columns][inside], *beside])
     return []
 
 

@@ -54,14 +54,16 @@ def mbarrier_init(team: Team, op: MbarrierInitOp) -> Sequence[HeldTile]:
 
 
 def mbarrier_expect_tx(team: Team, op: MbarrierExpectTxOp) -> Sequence[HeldTile]:
-    """Arrive, each thread, and expect bytes."""
-    expected = ir.IntegerAttr(op.attributes["bytes"]).value * team.threads
-    mbarrier_of(team, op.barriers, op.stage).arrive(team.threads, team.known.handed_on, expected)
+    """Arrive, one thread, and expect bytes."""
+    expected = ir.IntegerAttr(op.attributes["bytes"]).value
+    mbarrier_of(team, op.barriers, op.stage).arrive(1, team.known.handed_on, expected)
     return []
 
 
 def mbarrier_arrive(team: Team, op: MbarrierArriveOp) -> Sequence[HeldTile]:
     """Arrive once for each warp, at so many CTAs."""
+    if not all(team.number(each) for each in op.condition):
+        return []
     ctas = team.cta.cluster.ctas[: op.ctas.value] if op.ctas.value > 1 else [team.cta]
     if len(ctas) != op.ctas.value:
         raise KernelFault(f"'tgpu.mbarrier_arrive' is for {op.ctas.value} CTAs, and the cluster has {len(ctas)}")

@@ -1,0 +1,103 @@
+"""What is known of a kernel of specialised warpgroups before its statements: its grid, tensor maps, tiles."""
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from tinyc.analysis.candidate import StridedAccess
+from tinyc.dialects.gpu.dialect import GpuTile, smem_type, staged_tile
+from tinyc.dialects.region.to_gpu.function import Frame, needed_for
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
+from tinyc.schemes.mma.frame import Parts, StatementWriter
+from tinyc.schemes.mma.maps import MatrixMap, map_of
+from tinyc.vocabulary.attributes import tensor_type
+
+#: Tiles of slabs of each warpgroup: stores are under way from one while the next is filled.
+SLAB_BUFFERS = 2
+#: Bytes of a row of such a tile: a line of the widest swizzle.
+_SLAB_BYTES = 128
+
+#: What a tensor map is for: an operand, an output, what is read beside one; its number, and the value that is read.
+_MapKey: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class KernelLayout:
+    """What is known of a kernel before its statements."""
+
+    parts: Parts
+
+    @functools.cached_property
+    def ctas(self) -> int:
+        """CTAs of a cluster."""
+        return math.prod(self.parts.tiling.cluster)
+
+    def multicast(self, side: int) -> int:
+        """How many CTAs share the loads of operand 0 or 1: those that lie along the other axis."""
+        return self.parts.tiling.cluster[1 - side]
+
+    @functools.cached_property
+    def cluster_tiles(self) -> tuple[Dim, Dim]:
+        """Tiles along m and n, those that a cluster computes at a time taken as one."""
+        product, (rows, columns, _) = self.parts.product, self.parts.tiling.cluster_tile
+        return extents.ceildiv(product.m, rows), extents.ceildiv(product.n, columns)
+
+    @property
+    def grid(self) -> int:
+        """CTAs: as many as the device runs at once, or as there are tiles."""
+        most = self.parts.origin.target.sms // self.ctas
+        tiles = extents.product([*self.cluster_tiles, self.parts.product.batch])
+        return self.ctas * (min(most, tiles) if isinstance(tiles, int) else most)
+
+    @functools.cached_property
+    def maps(self) -> dict[_MapKey, MatrixMap]:
+        """The maps of the operands, then for each output of what is read beside the accumulators, and its own."""
+        parts = self.parts
+        found: dict[_MapKey, MatrixMap] = {}
+        for side, operand in enumerate((parts.product.lhs, parts.product.rhs)):
+            assert isinstance(operand.access, StridedAccess)  # TMA loads it
+            layout = staged_tile(operand_type(parts, side)).layout
+            found["operand", side] = map_of(operand.access, layout, self.multicast(side))
+        for number, (store, access) in enumerate(zip(parts.stores, parts.product.results, strict=True)):
+            for value in self.residuals(number):
+                read, layout = parts.residuals[value][0], staged_tile(self.slab_type(number, value)).layout
+                found["residual", number, value] = map_of(read, layout)
+            if store.kind == "tma" and isinstance(access, StridedAccess):
+                found["output", number] = map_of(access, staged_tile(self.slab_type(number)).layout)
+        return found
+
+    def residuals(self, number: int) -> list[ir.Value]:
+        """What the epilogue of an output reads of tiles that TMA brings."""
+        kernel, reduced = self.parts.origin.kernel, self.parts.contraction.reduce.results[0]
+        needed = needed_for(kernel, [kernel.yields[number].value], given=[reduced])
+        return [value for value in self.parts.residuals if value.owner in needed]
+
+    def slab_columns(self, number: int) -> int:
+        """Columns of what is stored of an output at a time."""
+        element = StatementWriter.element_of(self.parts, number)
+        return min(_SLAB_BYTES // element.size_bytes, self.parts.tiling.unit_tile[1])
+
+    def slab_type(self, number: int, residual: ir.Value | None = None) -> ir.Type:
+        """The tiles of an output's slabs, or of a residual's: some for each warpgroup that multiplies."""
+        width = self.slab_columns(number)
+        element = StatementWriter.element_of(self.parts, number)
+        if residual is not None:
+            element = tensor_type(residual.type).element
+        line = width * element.size_bytes
+        swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
+        tile = GpuTile(element, self.parts.tiling.unit_tile[0], width)
+        return smem_type(tile, SLAB_BUFFERS * self.parts.tiling.consumers, "row", swizzle)
+
+    def map_in(self, frame: Frame, *key: Any) -> tuple[MatrixMap, ir.Value]:
+        """A map, and the argument that it is of the kernel's function."""
+        return self.maps[key], frame.maps[list(self.maps).index(key)]
+
+
+def operand_type(parts: Parts, side: int) -> ir.Type:
+    """The circular buffer of operand 0 or 1."""
+    load, (bm, bn, bk) = parts.loads[side], parts.tiling.tile
+    tile = GpuTile(parts.unit.factor, *((bm, bk), (bk, bn))[side])
+    return smem_type(tile, parts.tiling.stages, load.order, load.swizzle)

@@ -1,0 +1,49 @@
+"""The store slot of each output, and what brings the tiles of a residual to shared memory.
+
+In: where the elements are, whether the kernel copies by TMA. Out: a `Store`: a copy of a whole tile by TMA, or accesses
+of threads, as wide as rows allow. `needs` are as those of a `Load`: what has to be a multiple at run time, where the
+kernel is `guarded`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tinyc.analysis.candidate import StridedAccess
+from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, strides_of, why_no_box
+
+#: Bytes of the widest access of a thread.
+_VECTOR_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Store:
+    """How the tiles of an output get to it; `width` elements are what one access takes."""
+
+    kind: Literal["tma", "vectors"]
+    width: int
+    needs: Needs = ()
+
+
+def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True) -> Store:
+    """The store of an output."""
+    size = access.element.size_bytes
+    if by_tma:
+        needs = box_needs(access, guarded)
+        if needs is not None:
+            return Store("tma", TMA_BYTES // size, needs)
+    # An access is of neighbours of one row: of the last run of columns, which a row is whole multiples of.
+    ends = [run.extent for run in access.columns[-1:]]
+    width = _VECTOR_BYTES // size if access.contiguous == "columns" else 1
+    while width > 1:
+        needs = needs_of([*strides_of(access), *ends], width, guarded)
+        if needs is not None:
+            return Store("vectors", width, needs)
+        width //= 2
+    return Store("vectors", 1)
+
+
+def box_needs(access: StridedAccess, guarded: bool = True) -> Needs | None:
+    """What TMA needs to copy tiles of an output or a residual, row-major in shared memory; None: it cannot."""
+    if access.contiguous != "columns" or why_no_box(access):
+        return None
+    return needs_of(strides_of(access), TMA_BYTES // access.element.size_bytes, guarded)
