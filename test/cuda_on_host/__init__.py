@@ -13,7 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.gpu.to_cuda import cuda_text
+from tinyc.dialects.region.to_exec.lowering import RegionToExec
+from tinyc.passes.runner import run_passes
 from tinyc.runtime.assembler import find_ptxas
+from tinyc.runtime.sim import SimExecutable
 
 HEADERS = Path(__file__).parent / "include"
 _LAUNCH = re.compile(r"(\w+)<<<(.+?), (dim3\(.+?\))>>>\((.*)\);")
@@ -105,6 +110,21 @@ def ptx_by_nvcc(text, folder, architecture):
     _nvcc(text, folder, [f"-arch=compute_{architecture}", "-fmad=false"], "-ptx", "program.ptx")
     ptx = (folder / "program.ptx").read_text(encoding="utf-8")
     return _MANGLED.sub(lambda name: name[2][: int(name[1])] + (name[3] or ""), ptx)
+
+
+def assemble_functions(functions, folder, architecture):
+    """Compile functions of the device that nothing calls; a warning is an error."""
+    text = "\n\n".join(["#include <cstdint>", *(each.replace("__forceinline__ ", "") for each in functions)])
+    target = f"-gencode=arch=compute_{architecture},code=sm_{architecture}"
+    _nvcc(text, folder, [target, "-rdc=true"], "-c", "program.o")
+
+
+def run_ptx_of(module, arch, inputs, folder):
+    """Run on the simulator what nvcc makes of the text of a module, which is lowered after it; return its outputs."""
+    ptx = ptx_by_nvcc(cuda_text(module), folder, arch.removeprefix("sm_"))
+    run_passes(module, [RegionToExec()])
+    with module.context:
+        return SimExecutable(program_of(module), ptx).run(inputs)
 
 
 def _nvcc(text, folder, options, kind, output):

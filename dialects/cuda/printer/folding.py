@@ -90,6 +90,9 @@ class Folding:
         return len(op.results) > 0 and all(result in self.dead for result in op.results)
 
     def _find_dead(self) -> None:
+        for op in self._order:
+            if isinstance(op, scf.ForOp):
+                self.dead.update(each for number in range(len(op.results)) for each in _carried_for_nothing(op, number))
         for op in reversed(self._order):
             if is_pure(op) or isinstance(op, memref.LoadOp):
                 self.dead.update(result for result in op.results if not self._users(result))
@@ -191,6 +194,22 @@ class Folding:
         writes = self._writes[block]
         after = bisect.bisect_right(writes, number)
         return after == len(writes) or writes[after] >= self._place[user][1]
+
+
+def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
+    """What a loop carries and computes from it, where that is for the next time alone, and begins as a number."""
+    found = [loop.inner_iter_args[number]]
+    if list(loop.results[number].uses) or constant_of(loop.initArgs[number]) is None:
+        return []
+    for value in found:  # which grows
+        for use in value.uses:
+            op = use.owner
+            if isinstance(op, scf.YieldOp) and op == terminator(loop.body) and use.operand_number == number:
+                continue
+            if not is_pure(op) or op.operation.block != loop.body:
+                return []
+            found += op.results
+    return found
 
 
 def is_bound(op: ir.OpView, user: ir.OpView) -> bool:

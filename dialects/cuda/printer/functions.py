@@ -92,7 +92,7 @@ class FunctionPrinter:
         def visit(block: ir.Block) -> None:
             for op in block.operations:
                 if isinstance(op, scf.ForOp):
-                    found.extend(self.arrays.named(op))
+                    found.extend(value for value in self.arrays.named(op) if value not in self.folding.dead)
                 elif isinstance(op, LoadVectorOp | gpu.ShuffleOp):
                     found.append(op.results[0])
                 elif isinstance(op, InstructionOp) and len(op.results) > 1:
@@ -331,8 +331,10 @@ class FunctionPrinter:
         self.loops.append(name)
         self.depth += 1
         self._ops(op.body)
-        carried = op.inner_iter_args
-        self._assign([self.texts[each].text for each in carried], carried, terminator(op.body).operands)
+        pairs = zip(op.inner_iter_args, terminator(op.body).operands, strict=True)
+        live = [(variable, value) for variable, value in pairs if variable not in self.folding.dead]
+        variables = [variable for variable, _ in live]
+        self._assign([self.texts[each].text for each in variables], variables, [value for _, value in live])
         self.depth -= 1
         self.loops.pop()
 
@@ -345,7 +347,7 @@ class FunctionPrinter:
         declared: dict[str, list[str]] = {}
         carried = zip(op.inner_iter_args, op.results, op.initArgs, strict=True)
         for number, (variable, result, start) in enumerate(carried):
-            if number in together:
+            if number in together or variable in self.folding.dead:
                 continue
             block = start.owner if isinstance(start.owner, ir.Block) else start.owner.operation.block
             own = start in self.variables and len(list(start.uses)) == 1 and block == op.operation.block

@@ -27,12 +27,18 @@ def _parts(line: str) -> Iterator[str]:
 
 
 def _break(line: str) -> tuple[int, int] | None:
-    """In how many of a line's brackets to break it, and where: the last comma of those in the fewest that fit."""
+    """In how many of a line's brackets to break it, and where: the last comma that fits of those in the fewest.
+
+    Where none fits, that is the first of those in the fewest.
+    """
     depth = 0
     found: tuple[int, int] | None = None
     for part in _PARTS.finditer(line):
         depth += part[0] in "([{"
         depth -= part[0] in ")]}"
-        if part[0] == ", " and part.end() <= WIDTH + 1 and (found is None or depth <= found[0]):
+        fits = part.end() <= WIDTH + 1
+        if part[0] == ", " and (found is None or depth < found[0] + fits):
             found = depth, part.end()
+        if found is not None and not fits and found[1] <= WIDTH + 1:
+            break
     return found
