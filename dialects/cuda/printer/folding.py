@@ -198,7 +198,7 @@ class Folding:
 
 def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
     """What a loop carries and computes from it, where that is for the next time alone, and begins as a number."""
-    found = [loop.inner_iter_args[number]]
+    found: list[ir.Value] = [loop.inner_iter_args[number]]
     if list(loop.results[number].uses) or constant_of(loop.initArgs[number]) is None:
         return []
     for value in found:  # which grows
