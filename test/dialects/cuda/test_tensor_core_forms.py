@@ -40,18 +40,29 @@ FORMS = {
     "tf32_across": ("mk,kn", "fp32", "fp32", {"k": 40}, TF32, TF32),
     "pitch_of_8_bytes": ("mk,kn", "fp16", "fp16", {"k": 76}, OF_WARPS, SIMPLE),
     "pitch_of_2_bytes": ("mk,kn", "fp16", "fp16", {"m": 64, "n": 71, "k": 33}, OF_WARPS, SIMPLE),
-    "taking_turns": ("mk,kn", "fp16", "fp16", {"n": 264}, OF_WARPS, {**COOPERATIVE, "schedule": "pingpong"}),
+    "residual": ("mk,kn,mn", "fp16", "fp16", {}, OF_WARPS, COOPERATIVE),
+    "taking_turns": (
+        "mk,kn",
+        "fp16",
+        "fp16",
+        {"n": 264},
+        OF_WARPS,
+        {**COOPERATIVE, "schedule": "pingpong", "warp_tile": "128x64"},
+    ),
 }
 #: Those of every run; the others are long.
-SHORT = {("transposed", "sm_90a"), ("i8_across", "sm_80"), ("pitch_of_2_bytes", "sm_90a")}
+SHORT = {("transposed", "sm_90a"), ("residual", "sm_90a"), ("i8_across", "sm_80"), ("pitch_of_2_bytes", "sm_90a")}
 
 
 def document(axes, element, output, sizes):
-    """A sum over k of the products of two operands, whose axes are written as in numpy's einsum."""
+    """A sum over k of the products of two operands, whose axes are written as in numpy's einsum; a third is added."""
     joint = [axis for axis in JOINT if axis in axes]
     uops, values = [], {}
-    for name, own in zip("XW", axes.split(","), strict=True):
+    operands = dict(zip("XWR", axes.split(","), strict=False))
+    for name, own in operands.items():
         values[name] = {"dtype": element, "shape": [sizes[axis] for axis in own]}
+        if name == "R":
+            continue
         dims = [own.index(axis) for axis in sorted(own, key=JOINT.index)]
         shape = [sizes[axis] if axis in own else 1 for axis in joint]
         uops.append({"uop": "PERMUTE", "src": [name], "arg": {"dims": dims}, "out": f"{name}0"})
@@ -59,7 +70,10 @@ def document(axes, element, output, sizes):
     total = {"op": "SUM", "axes": [-1], "acc_dtype": "i32" if element == "i8" else "fp32"}
     uops.append({"uop": "MUL", "src": ["X1", "W1"], "out": "P"})
     uops.append({"uop": "REDUCE", "src": ["P"], "arg": total, "out": "S"})
-    uops.append({"uop": "CAST", "src": ["S"], "arg": {"to": output}, "out": "Y"})
+    if "R" in operands:
+        uops.append({"uop": "CAST", "src": ["R"], "arg": {"to": "fp32"}, "out": "R0"})
+        uops.append({"uop": "ADD", "src": ["S", "R0"], "out": "T"})
+    uops.append({"uop": "CAST", "src": [uops[-1]["out"]], "arg": {"to": output}, "out": "Y"})
     return json.dumps({"uops": uops, "values": values})
 
 
@@ -85,9 +99,10 @@ def test_what_nvcc_makes_of_a_form_has_the_same_bits(form, arch, tmp_path):
     expected = tinyc.compile(tmp_path / "product.json", target="sim", arch=arch, plan=plan)(*inputs.values())
     found = run_ptx_of(module, arch, inputs, tmp_path)["Y"]
     assert found.tobytes() == np.asarray(expected).tobytes()
-    factors = [each.astype(np.float32) for each in inputs.values()]
+    x, w, *residual = (each.astype(np.float32) for each in inputs.values())
     result = "".join(axis for axis in JOINT if axis in axes and axis != "k")
-    np.testing.assert_allclose(found.astype(np.float32), np.einsum(f"{axes}->{result}", *factors), rtol=1e-2, atol=1e-2)
+    wanted = sum(residual, np.einsum(f"{axes.removesuffix(',mn')}->{result}", x, w))
+    np.testing.assert_allclose(found.astype(np.float32), wanted, rtol=1e-2, atol=1e-2)
 
 
 def test_every_instruction_is_a_function():

@@ -44,7 +44,8 @@ def test_a_loop_of_warps_reads_like_one_that_a_person_wrote():
     loop = re.search(r"  float acc\[32\] = \{\};.*?\n  }\n", text, re.DOTALL)[0]
     for wanted in (
         r"    ptx::cp_async_wait_group_1\(\);\n    __syncthreads\(\);\n",
-        r"    uint32_t a0\[8\];\n    ptx::ldmatrix_x4\(&a0\[0\], tile\d \+ swizzled<2, 64, 4096>\(line\d, column\d\)\);\n",
+        r"    uint32_t a0\[8\];\n"
+        r"    ptx::ldmatrix_x4\(&a0\[0\], tile\d \+ swizzled<2, 64, 4096>\(line\d, column\d\)\);\n",
         r"    ptx::ldmatrix_x4_trans\(&b0\[4\], tile\d \+ swizzled<2, 128, 4096>\(line\d, column\d \+ 16\)\);\n",
         r"      for \(int n = 0; n < 4; \+\+n\) {\n"
         r"        ptx::mma_sync_m16n8k16_f32_f16\(&acc\[16 \* m \+ 4 \* n\], &a0\[4 \* m\], &b0\[2 \* n\]\);\n",

@@ -2,7 +2,7 @@
 
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import IndexValues
-from tinyc.dialects.cuda.main.reference.product import FinishingOp, SidePlace, operands_of
+from tinyc.dialects.cuda.main.reference.product import FinishingOp, SidePlace, operands_of, residuals_of
 from tinyc.dialects.gpu.dialect import accumulator_tile
 from tinyc.dialects.gpu.expand.accumulator import multiply_add
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
@@ -35,4 +35,7 @@ def compute(elements: FlatElements, op: FinishingOp) -> None:
         (total,) = elements.carried(summed, [scalars.element_constant(accumulator, 0)], step)
         finished = scalars.cast(total, accumulator, result.element)
         elements.reduced[op.accumulated] = lambda _: finished
+        for argument, source in residuals_of(op):
+            value = source.element(elements, (rows, columns, batches), tensor_type(argument.type).element)
+            elements.reduced[argument] = lambda _, value=value: value
         store_results(elements, op, index)

@@ -1,7 +1,8 @@
 """The matrix product that an epilogue finishes, found from its accumulator: what it multiplies, element by element.
 
-In: a statement that finishes an accumulator. Out: its two operands. The product is a `tgpu.fma`, `tgpu.mma_sync` or
-`tgpu.wgmma`, in loops and in front of waits; an operand is what fills the tiles that it multiplies.
+In: a statement that finishes an accumulator. Out: its two operands, and what it reads beside. The product is a
+`tgpu.fma`, `tgpu.mma_sync` or `tgpu.wgmma`, in loops and in front of waits; an operand is what fills the tiles that it
+multiplies.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -120,6 +121,18 @@ def operands_of(op: FinishingOp) -> tuple[_Operand, _Operand]:
         raise _refused(op, f"{len(found)} products in one accumulator")
     ((lhs, rhs),) = found
     return _operand(op, lhs), _operand(op, rhs)
+
+
+def residuals_of(op: FinishingOp) -> list[tuple[ir.BlockArgument, _Operand]]:
+    """The tensors that an epilogue reads from tiles as it does its accumulator: the arguments of its body, and sources.
+
+    Raises:
+        TinycError: `InvalidIr`: one has not one source.
+    """
+    if isinstance(op, EpilogueOp):
+        return []
+    arguments = list(op.body_block.arguments)[1:]
+    return [(each, _operand(op, tiles)) for each, tiles in zip(arguments, op.residuals, strict=True)]
 
 
 def _products(accumulator: ir.Value) -> Iterator[tuple[Hashable, tuple[ir.Value, ir.Value]]]:
