@@ -10,6 +10,7 @@ import numpy as np
 import tinyc
 from installed import ROOT
 from tinyc.runtime.sim import SimulationError
+from tinyc.simulator import Report
 
 GEMM = ROOT / "examples" / "gemm_bias_relu.json"
 _TOLERANCE = 2e-3
@@ -52,6 +53,19 @@ class ProductKernel:
         x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
         expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias.astype(np.float32), 0)
         return {"X": x, "W": w, "bias": bias}, expected
+
+
+@functools.cache
+def report_of(kernel: ProductKernel) -> Report:
+    """What a run of the kernel has counted.
+
+    Raises:
+        SimulationError: it has findings.
+    """
+    model = tinyc.compile(kernel.ptx, target="sim")
+    model.run(**kernel.operands[0])
+    (report,) = model.reports
+    return report
 
 
 def defect(kernel: ProductKernel, text: str) -> str:
