@@ -40,7 +40,7 @@ def _argument(parameter: program.Parameter, buffers: dict[str, np.ndarray], host
     tiling, rank = parameter.tiling, len(parameter.tiling.dims)
     return TensorMap.tiled(
         rank,
-        buffers[parameter.buffer].view(parameter.element.dtype),
+        buffers[parameter.buffer],
         [int(each) for each in tiling.dims],
         [int(each) for each in tiling.strides],
         list(tiling.box),
