@@ -7,7 +7,6 @@ predicted, as a ranking without shorter ones does: what few steps of each give i
 """
 
 import argparse
-import resource
 import sys
 import tempfile
 import time
@@ -16,6 +15,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
+from checkout import processor_seconds
 from figures import Figures, machine, rank_correlation, show
 from product_variants import PRODUCT_VARIANTS
 from ptxsim.clock.ranking.candidates import Candidate
@@ -38,12 +38,6 @@ def timed_ranking(candidates: Sequence[Candidate], cache: Path) -> tuple[tuple[R
     begun, before = time.perf_counter(), processor_seconds()
     found = rank_kernels(candidates, DEVICE, JOBS, cache)
     return found, time.perf_counter() - begun, processor_seconds() - before
-
-
-def processor_seconds() -> float:
-    """What this process and those that it has ended have taken of processors."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def speed_of(ranked: RankedKernel) -> float:

@@ -163,7 +163,8 @@ def test_the_words_that_layers_share_are_modules():
 def mirrored(folder):
     """Whether a folder of tests has the name of what it tests, a folder or a module."""
     relative = folder.relative_to(TESTS)
-    source = (PACKAGE.parent if relative.parts[:1] == ("ptxsim",) else PACKAGE) / relative
+    roots = {"ptxsim": PACKAGE.parent, "bench": TESTS.parent}
+    source = roots.get(relative.parts[0], PACKAGE) / relative
     return source.is_dir() or source.with_suffix(".py").exists()
 
 

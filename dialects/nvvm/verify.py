@@ -83,9 +83,10 @@ def _kernel(function: ir.Operation) -> Iterator[Violation]:
     if not signature.startswith("!llvm.func<void ("):
         yield function.location, f"'llvm.func' is a kernel and must return nothing, not be of type {signature}"
     yield from _arguments(function)
+    texts = _TypeTexts()
     for block in blocks:
         for op in block.operations:
-            yield from _op(op.operation)
+            yield from _op(op.operation, texts)
 
 
 def _arguments(function: ir.Operation) -> Iterator[Violation]:
@@ -117,14 +118,21 @@ def _shared(memory: ir.Operation) -> Iterator[Violation]:
         yield memory.location, "'llvm.mlir.global' is external where it is dynamic, and has no elements then"
 
 
-def _op(op: ir.Operation) -> Iterator[Violation]:
+class _TypeTexts(dict[ir.Type, str]):
+    """The texts of types, each of which is printed once: values are many and types are few."""
+
+    def __missing__(self, kind: ir.Type) -> str:
+        return self.setdefault(kind, str(kind))
+
+
+def _op(op: ir.Operation, texts: _TypeTexts) -> Iterator[Violation]:
     allowed = ALLOWED_OPS.get(op.name)
     if allowed is None:
         remedy = _NO_FUNCTION if op.name.startswith("llvm.intr.") else _REMEDY
         yield around(op), f"'{op.name}' is not known to the NVPTX backend{remedy}"
         return
     yield from _attributes(op, allowed.attributes)
-    for kind in dict.fromkeys(str(value.type) for value in (*op.operands, *op.results)):
+    for kind in dict.fromkeys(texts[value.type] for value in (*op.operands, *op.results)):
         if kind not in allowed.types and not (allowed.takes_structs and _is_struct(kind)):
             taken = ", ".join(allowed.types) or "no value"
             yield around(op), f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"

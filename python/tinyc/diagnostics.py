@@ -86,6 +86,8 @@ REMARKS = {
     "fusion-fused": "passed",
     "fusion-kept": "missed",
     "fusion-request": "analysis",
+    "kernel-guarded": "analysis",
+    "operand-staged": "missed",
     "operand-widened": "passed",
     "input-copied": "missed",
     "output-copied": "missed",

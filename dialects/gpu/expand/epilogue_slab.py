@@ -17,6 +17,7 @@ from tinyc.dialects.gpu.expand.place import TilePlace
 from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, FragmentLayout
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
 from tinyc.expr import axes, extents
+from tinyc.expr.axes import Index
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.attributes import tensor_type
@@ -52,6 +53,8 @@ class Pairs:
     place: TilePlace
     row: AnyWord
     column: AnyWord
+    #: Where an element of the accumulated tensor is in the output; None where it has the same place there.
+    moved: Index | None
 
     @classmethod
     def of(cls, expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout) -> "Pairs":
@@ -59,8 +62,18 @@ class Pairs:
         workers = expansion.workers
         row, column = workers.start(layout)
         start = [expansion.values[each] for each in (op.batch, op.row, op.column)]
-        place = TilePlace.of(op, tensor_type(op.accumulated.type), start)
-        return cls(expansion, op, place, row + workers.lane // 4, column + workers.lane % 4 * 2)
+        accumulated = tensor_type(op.accumulated.type)
+        place, places, (output,) = TilePlace.of(op, accumulated, start), op.places, op.yields
+        assert not isinstance(places, str)  # the statement's rule
+        moved = places[output.value]
+        return cls(
+            expansion,
+            op,
+            place,
+            row + workers.lane // 4,
+            column + workers.lane % 4 * 2,
+            None if moved == axes.identity(accumulated.shape) else moved,
+        )
 
     def finish(
         self, row: int, column: int, sums: Sequence[ir.Value], residuals: Sequence[Sequence[ir.Value]]
@@ -88,14 +101,11 @@ class Pairs:
         return finished
 
     def _result(self, index: tuple[ir.Value, ...]) -> ir.Value:
-        elements, op = self.expansion.elements, self.op
-        shape, places, (output,) = tensor_type(op.accumulated.type).shape, op.places, op.yields
-        assert not isinstance(places, str)  # the statement's rule
-        place = places[output.value]
-        moved = place != axes.identity(shape)
-        return elements.at(
-            output.value, tuple(elements.position(row, index, shape) for row in place) if moved else index
-        )
+        elements, (output,) = self.expansion.elements, self.op.yields
+        if self.moved is not None:
+            shape = tensor_type(self.op.accumulated.type).shape
+            index = tuple(elements.position(row, index, shape) for row in self.moved)
+        return elements.at(output.value, index)
 
     def _row(self, row: int) -> ir.Value:
         """The row in the tensor, or its last one."""

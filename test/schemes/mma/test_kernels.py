@@ -64,7 +64,12 @@ def residual_program(element):
             {"uop": "PERMUTE", "src": ["W"], "arg": {"dims": [1, 0]}, "out": "Wt"},
             {"uop": "RESHAPE", "src": ["Wt"], "arg": {"result_shape": [1, "N", "K"]}, "out": "w"},
             {"uop": "MUL", "src": ["x", "w"], "out": "products"},
-            {"uop": "REDUCE", "src": ["products"], "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"}, "out": "sum"},
+            {
+                "uop": "REDUCE",
+                "src": ["products"],
+                "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"},
+                "out": "sum",
+            },
             {"uop": "RELU", "src": ["sum"], "out": "kept"},
             {"uop": "ADD", "src": ["kept", "R"], "out": "total"},
             {"uop": "CAST", "src": ["total"], "arg": {"to": "fp16"}, "out": "Y"},
@@ -155,3 +160,17 @@ def test_what_no_kernel_is_built_with_yet_is_refused(field, remedy):
             GEMM, arch="sm_90a", target="sim", plan={"scheme": "mma", **field}, bind=dict.fromkeys("MNK", 256)
         )
     assert refused.value.name == "UnsupportedPlan"
+
+
+@pytest.mark.parametrize(
+    ("arch", "sizes", "told"),
+    [
+        ("sm_90a", {"M": 64, "N": 64, "K": 68}, "loads X by cp.async, 8 bytes at a time, since its row pitch"),
+        ("sm_80", {"M": 64, "N": 64, "K": 67}, "loads X through registers, since its rows do not begin at multiples"),
+        ("sm_80", {}, "is launched where K is a multiple of 8 and N is a multiple of 8; elsewhere"),
+    ],
+)
+def test_a_remark_tells_how_operands_come_to_shared_memory(arch, sizes, told):
+    model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma"}, bind=sizes)
+    (remark,) = [each for each in model.remarks if each.code in ("operand-staged", "kernel-guarded")]
+    assert told in remark.message

@@ -19,7 +19,7 @@ TILING = MmaTiling((128, 128, 64), (64, 128), 128, stages=4)
 def loads(candidate: Candidate, target: Target, loading: Loading | None = None, guarded: bool = True, precision="ieee"):
     case = mma_case(candidate, target, precision)
     assert isinstance(case, MmaCase), case
-    return tile_loads(TILING, loading or Loading(), case.product, case.unit, guarded)
+    return tile_loads(TILING, dataclasses.replace(loading or Loading(), guarded=guarded), case.product, case.unit)
 
 
 def lhs_with(candidate: Candidate, **changes) -> Candidate:

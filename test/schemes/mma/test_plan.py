@@ -1,6 +1,7 @@
 """Plans of scheme `mma`: 000's samples, what is chosen, and every field honoured or refused with its reason."""
 
 import dataclasses
+import math
 from typing import Any
 
 import pytest
@@ -166,7 +167,9 @@ def test_the_plan_where_operands_are_not_aligned_has_no_producer():
     candidate = gemm("M", "N", "K", batch="B")
     plan = completed(Plan(schedule="cooperative"), candidate, SM90)
     other = unaligned_plan(plan, mma_case(candidate, SM90))
-    assert (other.schedule, other.cluster, other.registers, other.tile) == ("simple", (1, 1), None, plan.tile)
+    assert (other.schedule, other.cluster, other.registers) == ("simple", (1, 1), None)
+    # What passes through registers leaves room for fewer accumulators.
+    assert math.prod(other.tile) < math.prod(plan.tile)
     assert other.bind["batch"] == "block.z"
 
 

@@ -18,6 +18,8 @@ text { font: 12px monospace; fill: #222 }
 .ceiling { stroke: #4a7ab5; stroke-width: 2; fill: none }
 .first { stroke: #c77700; fill: #ffb454 }
 .second { stroke: #4a7ab5; fill: #9cc0ea }
+.third { stroke: #3b8a3e; fill: #9fd3a1 }
+.predicted { stroke: #888; fill: none }
 """
 
 

@@ -20,8 +20,8 @@ _INTENSITIES, _DECADES = (-1, 4), 4
 _KINDS = ("first", "second")
 
 
-class _Axes:
-    """Where intensities and rates are, in pixels."""
+class RooflineAxes:
+    """Where intensities (FLOPs of a byte) and rates (FLOP/s) are, in pixels, so that all points have a place."""
 
     def __init__(self, device: Device, points: Sequence[tuple[float, float]]) -> None:
         top = log10(max([device.tensor_flops_per_second, *(rate for _, rate in points)]))
@@ -47,22 +47,29 @@ def roofline_svg(estimates: Mapping[str, Estimate]) -> str:
         for name, each in estimates.items()
         if each.flops_per_second > 0 and each.bytes_per_second > 0
     }
-    axes = _Axes(device, list(placed.values()))
-    canvas = Canvas(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + _BELOW + LINE_HEIGHT * len(estimates))
-    canvas.words(_LEFT, _TOP - LINE_HEIGHT, f"roofline, {device.title}", kind="title")
-    _draw_axes(canvas, axes)
-    _draw_ceilings(canvas, axes, device)
-    for number, (name, estimate) in enumerate(estimates.items()):
-        kind, below = _KINDS[number % 2], _TOP + _HEIGHT + _BELOW + LINE_HEIGHT * number
-        told = _told(name, estimate)
-        canvas.box(_LEFT, below - 10, 10, 10, kind)
-        canvas.words(_LEFT + 16, below, told)
-        if name in placed:
-            _draw_point(canvas, axes, placed[name], estimate.uncertainty, (kind, told))
+    axes = RooflineAxes(device, list(placed.values()))
+    kinds = {name: _KINDS[number % 2] for number, name in enumerate(estimates)}
+    told = {name: _told(name, each) for name, each in estimates.items()}
+    canvas = roofline_canvas(device, axes, {told[name]: kind for name, kind in kinds.items()})
+    for name, place in placed.items():
+        _draw_point(canvas, axes, place, estimates[name].uncertainty, (kinds[name], told[name]))
     return canvas.svg()
 
 
-def _draw_axes(canvas: Canvas, axes: _Axes) -> None:
+def roofline_canvas(device: Device, axes: RooflineAxes, legend: Mapping[str, str]) -> Canvas:
+    """The chart of a device without points; what each kind of these means stands below, kinds by their words."""
+    canvas = Canvas(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + _BELOW + LINE_HEIGHT * len(legend))
+    canvas.words(_LEFT, _TOP - LINE_HEIGHT, f"roofline, {device.title}", kind="title")
+    _draw_axes(canvas, axes)
+    _draw_ceilings(canvas, axes, device)
+    for number, (words, kind) in enumerate(legend.items()):
+        below = _TOP + _HEIGHT + _BELOW + LINE_HEIGHT * number
+        canvas.box(_LEFT, below - 10, 10, 10, kind)
+        canvas.words(_LEFT + 16, below, words)
+    return canvas
+
+
+def _draw_axes(canvas: Canvas, axes: RooflineAxes) -> None:
     (left, right), (low, high) = axes.intensities, axes.rates
     for power in range(left, right + 1):
         canvas.line([axes.at(10.0**power, 10.0**low), axes.at(10.0**power, 10.0**high)], "grid")
@@ -77,7 +84,7 @@ def _draw_axes(canvas: Canvas, axes: _Axes) -> None:
     canvas.words(_LEFT + _WIDTH / 2, _TOP + _HEIGHT + 2 * LINE_HEIGHT, "FLOPs of a byte of HBM", "middle")
 
 
-def _draw_ceilings(canvas: Canvas, axes: _Axes, device: Device) -> None:
+def _draw_ceilings(canvas: Canvas, axes: RooflineAxes, device: Device) -> None:
     memory = device.memory_bytes_per_second
     right, low = 10.0 ** axes.intensities[1], 10.0 ** axes.rates[0]
     slope_start = max(10.0 ** axes.intensities[0], low / memory)
@@ -92,7 +99,7 @@ def _draw_ceilings(canvas: Canvas, axes: _Axes, device: Device) -> None:
 
 
 def _draw_point(
-    canvas: Canvas, axes: _Axes, place: tuple[float, float], uncertainty: float, shown: tuple[str, str]
+    canvas: Canvas, axes: RooflineAxes, place: tuple[float, float], uncertainty: float, shown: tuple[str, str]
 ) -> None:
     kind, told = shown
     intensity, rate = place

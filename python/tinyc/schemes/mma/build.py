@@ -14,7 +14,7 @@ contraction only decide what the bodies and the matrices of the statements are.
 
 import dataclasses
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
@@ -41,9 +41,11 @@ def build_product(origin: Origin) -> None:
     parts = Parts.of(origin)
     _require_built(parts)
     if not parts.needs:
+        _tell_of_loads(parts)
         _write(parts)
         return
     aligned = dataclasses.replace(origin, name=origin.alternative_name)
+    _tell_of_guards(parts)
     function = _write(dataclasses.replace(parts, origin=aligned))
     function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in parts.needs])
     _write(_unaligned(parts))
@@ -61,6 +63,25 @@ def _require_built(parts: Parts) -> None:
         if is_asked:
             message = f"the plan of @{candidate.name}: scheme 'mma' builds no kernels yet with {what}"
             raise TinycError("UnsupportedPlan", message, candidate.where)
+
+
+def _tell_of_loads(parts: Parts) -> None:
+    """Remark on each operand whose tiles do not come as they best do."""
+    candidate, product = parts.origin.candidate, parts.product
+    for operand, load in zip((product.lhs, product.rhs), parts.loads, strict=True):
+        if load.reason:
+            name = " and ".join(operand.names) or "an operand"
+            way = f"by cp.async, {load.bytes} bytes at a time" if load.kind == "cp_async" else "through registers"
+            message = f"@{candidate.name} loads {name} {way}, since {load.reason}"
+            remark("operand-staged", candidate.where, message, kernel=candidate.name, operand=name, load=load.kind)
+
+
+def _tell_of_guards(parts: Parts) -> None:
+    """Remark on the sizes at which the host launches the alternative."""
+    candidate, name = parts.origin.candidate, parts.origin.alternative_name
+    needs = " and ".join(f"{extent} is a multiple of {multiple}" for extent, multiple in parts.needs)
+    message = f"@{candidate.name}: @{name} is launched where {needs}; elsewhere operands lie as they happen to"
+    remark("kernel-guarded", candidate.where, message, kernel=candidate.name, alternative=name)
 
 
 def _write(parts: Parts) -> gpu.GPUFuncOp:

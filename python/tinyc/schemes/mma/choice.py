@@ -94,7 +94,7 @@ def _judged(
     faults = (*structure_faults(raw, case), *_load_faults(raw, loads))
     if faults:
         return PrunedTiling(raw, faults)
-    resources = mma_resources(raw, case, any(load.kind == "registers" for load in loads))
+    resources = mma_resources(raw, case, loads)
     exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
     if exceeded:
         return PrunedTiling(raw, exceeded)

@@ -7,7 +7,7 @@ multiples, at run time, of a number: a kernel with such loads is launched where 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from tinyc.analysis.candidate import AxisRun, MatrixProduct, ProductOperand, StridedAccess
@@ -47,10 +47,14 @@ class Load:
 
 @dataclass(frozen=True)
 class Loading:
-    """What a plan says of loads: whether they are copies that run by themselves, and which operands are swizzled."""
+    """What a plan says of loads: whether they are copies that run by themselves, and which operands are swizzled.
+
+    Without `guarded` the kernel is for sizes of which nothing is known.
+    """
 
     asynchronous: bool = True
     swizzled: tuple[bool, bool] = (True, True)
+    guarded: bool = True
 
 
 def loading_of(plan: Plan) -> Loading:
@@ -65,15 +69,14 @@ def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool
 
     Without `guarded`, those that need nothing.
     """
-    return tile_loads(tiling_of(plan, unit.threads), loading_of(plan), product, unit, guarded)
+    loading = replace(loading_of(plan), guarded=guarded)
+    return tile_loads(tiling_of(plan, unit.threads), loading, product, unit)
 
 
-def tile_loads(
-    tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True
-) -> tuple[Load, Load]:
+def tile_loads(tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit) -> tuple[Load, Load]:
     """The loads of both operands, for a tiling."""
     (bm, bn, bk), (wm, wn) = tiling.tile, tiling.unit_tile
-    is_on, (a, b) = loading.asynchronous, loading.swizzled
+    is_on, (a, b), guarded = loading.asynchronous, loading.swizzled, loading.guarded
     # A slab that wgmma reads is not shared by warpgroups.
     rows, columns = (wm, wn) if unit.is_wgmma else (bm, bn)
     return (

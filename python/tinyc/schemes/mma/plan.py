@@ -52,8 +52,15 @@ def complete_mma(plan: Plan, case: MmaCase) -> Plan:
     tiling = chosen(given, case)
     if tiling is None:
         return plan
+    complete = _with_tiling(plan, tiling, case)
+    assert complete.bind is not None
+    _check_loops(plan, tiling, complete.bind, case)
+    return complete
+
+
+def _with_tiling(plan: Plan, tiling: MmaTiling, case: MmaCase) -> Plan:
+    """`plan` with all fields that a tiling decides."""
     bound, fused = _bind(plan, tiling, case)
-    _check_loops(plan, tiling, bound, case)
     return dataclasses.replace(
         plan,
         tile=tiling.tile,
@@ -80,10 +87,26 @@ def complete_mma(plan: Plan, case: MmaCase) -> Plan:
 def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     """The plan of the kernel that is launched where the operands do not lie as a complete plan's loads need it.
 
-    All of its warps load, so that it is in the schedule `simple`, and has no cluster.
+    All of its warps load, so that it is in the schedule `simple`, and has no cluster. Its tile is chosen anew: what
+    passes through registers leaves room for fewer accumulators.
     """
-    bound = {**(plan.bind or {}), **({"batch": "block.z"} if case.is_batched else {})}
-    return dataclasses.replace(plan, schedule="simple", cluster=(1, 1), registers=None, wait_depth=0, bind=bound)
+    fields = (
+        "tile",
+        "warp_tile",
+        "stages",
+        "cluster",
+        "registers",
+        "bind",
+        "fuse",
+        "cache",
+        "predicate_tail",
+        "raster",
+    )
+    kept = dataclasses.replace(plan, **dict.fromkeys(fields), schedule="simple", wait_depth=0)
+    given = given_of(kept, case)
+    tiling = chosen(dataclasses.replace(given, loading=dataclasses.replace(given.loading, guarded=False)), case)
+    assert tiling is not None, case.refusals  # there is one for whatever tensor cores multiply
+    return _with_tiling(kept, tiling, case)
 
 
 def mma_grid(tiling: MmaTiling, plan: Plan, case: MmaCase) -> tuple[Dim, Dim, Dim]:

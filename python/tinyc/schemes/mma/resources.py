@@ -4,10 +4,11 @@ In: a tiling, a product, its matrix unit, a target. Out: numbers, and what of th
 counts are an estimate by fragments: `ptxas` decides. Source: specification 000 §5.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tinyc.schemes.mma.case import MmaCase
+from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.stores import box_needs
 from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
@@ -23,7 +24,7 @@ _SLABS_IN_TURN = 2
 BARRIER_BYTES = 1024
 
 #: Registers besides accumulators and fragments: pointers, counters, the addresses of what is staged.
-_BASE_REGISTERS = {"mma_sync": 40, "wgmma": 26, "through_registers": 16}
+_BASE_REGISTERS = {"mma_sync": 40, "wgmma": 26, "wgmma_through_registers": 70}
 #: What each full-size operand of the epilogue, and its ops, hold at a time beside a fragment of accumulators.
 _EPILOGUE_REGISTERS = 8
 
@@ -49,15 +50,15 @@ class MmaResources:
     limiter: str
 
 
-def mma_resources(tiling: MmaTiling, case: MmaCase, through_registers: bool = False) -> MmaResources:
-    """The resources of a tiling; `through_registers` says that an operand is staged that way."""
+def mma_resources(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load] = ()) -> MmaResources:
+    """The resources of a tiling with its loads; copies that run by themselves take no registers."""
     unit, target = case.unit, case.target
     staged = tiling.stages * stage_bytes(tiling, unit)
     slabs = slab_bytes(tiling, case)
     barriers = BARRIER_BYTES if unit.is_wgmma else 0
     # A CTA that computes one tile has its circular buffer free when that is finished.
     shared = (staged + slabs if tiling.is_persistent else max(staged, slabs)) + barriers
-    registers = _registers_per_thread(tiling, case, through_registers)
+    registers = _registers_per_thread(tiling, case, loads)
     registers_per_cta = _registers_per_cta(tiling, registers, target)
     room = {
         "shared memory": target.shared_bytes_per_sm // (shared + target.shared_bytes_per_cta_reserved),
@@ -164,17 +165,23 @@ def most_stages(tiling: MmaTiling, case: MmaCase, most: int = 8) -> int:
     return min(most, (case.target.shared_bytes_per_cta_optin - rest) // stage_bytes(tiling, case.unit))
 
 
-def _registers_per_thread(tiling: MmaTiling, case: MmaCase, through_registers: bool) -> int:
-    """Accumulators, fragments of both operands for two steps of k, what the epilogue holds, and the rest."""
+def _registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]) -> int:
+    """Accumulators, fragments of both operands for two steps of k, what the epilogue holds, and the rest.
+
+    ptxas loads all elements of a tile that pass through registers before it stores the first: to a register each, and
+    where extents are not known it has an address for each, too.
+    """
     (rows, columns), unit = tiling.unit_tile, case.unit
     base = _BASE_REGISTERS["wgmma" if unit.is_wgmma else "mma_sync"]
-    if through_registers and not tiling.is_persistent:
-        base += _BASE_REGISTERS["through_registers"]
+    staged = [side * tiling.tile[2] for side, load in zip(tiling.tile, loads, strict=False) if load.kind == "registers"]
+    each = 1 if all(isinstance(extent, int) for extent in case.product.extents.values()) else 2
+    if staged and unit.is_wgmma:
+        base = _BASE_REGISTERS["wgmma_through_registers"]
     # Of 16 rows of A and 8 columns of B, and 32 bytes of k, a thread of a warp has 4 and 2 registers.
     fragments = 0 if unit.is_wgmma else 2 * (rows // 16 * 4 + columns // 8 * 2)
     epilogue = _EPILOGUE_REGISTERS * (1 + case.full_inputs)
     # The fragments are not needed any more when the epilogue runs.
-    return tiling.accumulators_per_thread + base + max(fragments, epilogue)
+    return tiling.accumulators_per_thread + base + max(fragments + each * sum(staged) // tiling.threads, epilogue)
 
 
 def _registers_per_cta(tiling: MmaTiling, per_thread: int, target: Target) -> int:

@@ -91,12 +91,16 @@ class _Kernel:
             tgpu.MbarrierInitOp(mbarrier_type(tiling.stages), _i64(arrivals), loc=here(name)).barriers
             for name, arrivals in (("full", 1), ("empty", warps * self.layout.ctas))
         )
+        turns = []
+        if tiling.schedule == "pingpong":
+            kind = mbarrier_type(tiling.consumers)
+            turns = [tgpu.MbarrierInitOp(kind, _i64(WARPGROUP_WARPS), loc=here("turns")).barriers]
         self._meet()
         producer, consumer = filled(tiling.registers)
         with self._role(0, 1, producer, one_thread=True):
             self._produce(operands, full, empty)
         with self._role(1, tiling.consumers, consumer, one_thread=False) as group:
-            self._consume(operands, slabs, full, empty, Word.of(group))
+            self._consume(operands, slabs, full, empty, turns, Word.of(group))
         if self.layout.ctas > 1:  # a CTA that is done may still be arrived at
             tgpu.ClusterBarrierOp()
 
@@ -166,9 +170,19 @@ class _Kernel:
     # --- multiply -----------------------------------------------------------------------------------------------------
 
     def _consume(
-        self, operands: Sequence[ir.Value], slabs: Sequence[SlabWriter], full: ir.Value, empty: ir.Value, group: Word
+        self,
+        operands: Sequence[ir.Value],
+        slabs: Sequence[SlabWriter],
+        full: ir.Value,
+        empty: ir.Value,
+        turns: Sequence[ir.Value],
+        group: Word,
     ) -> None:
-        """Emit the products of all tiles of the warpgroup, and what becomes of each."""
+        """Emit the products of all tiles of the warpgroup, and what becomes of each.
+
+        Warpgroups that take turns multiply one after the other: `turns` tell each that the other has finished. Who
+        waits for a stage has to know of the phase before: two phases on, it would take the one before for its own.
+        """
         tiling = self.writer.parts.tiling
         takes_turns = tiling.schedule == "pingpong"
         first, tiles, step = self._tiles(group if takes_turns else 0, tiling.consumers if takes_turns else 1)
@@ -182,7 +196,11 @@ class _Kernel:
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
             for each in slabs:
                 each.load_first_residuals(corner, group)
+            for each in turns:
+                tgpu.MbarrierWaitOp(each, as_index(group), as_i32(Word(turn) ^ group ^ 1))
             sums, place = self._multiply(operands, full, empty, phase, (row, column))
+            for each in turns:
+                tgpu.MbarrierArriveOp(each, as_index(1 - group), [], _i64(1))
             for each in slabs:
                 each.finish(sums, corner, group, Word(turn))
             after = place.after(steps, stages) if takes_turns else place

@@ -1,0 +1,93 @@
+"""The plan that region-plan picks beside 32 others by the clock, on 12 shapes: what `bench/mma.py` prints of it.
+
+In: an architecture. Out: tables and figures with their bound.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tinyc
+from figures import Figures
+from mma_launches import DEVICES, Product
+from ptxsim.clock.ranking.candidates import Candidate
+from ptxsim.clock.ranking.rank import RankedKernel, rank_kernels
+from tinyc.schemes.mma.choice import RankedTiling
+from tinyc.text.table import Table
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "test"))
+
+from mma_kernels.plans import Sizes, named, plan_of, ranked
+
+COLUMNS = ("m × n × k", "chosen", "TFLOP/s", "best by the clock", "TFLOP/s", "time over best", "place", "plans")
+NOTE = (
+    "plans: the first by the cost model, and others from all of its list; those that are refused, by tinyc or by the "
+    "clock, are not counted"
+)
+#: Of the plans, the share that is the first of the list; the others are spread over the rest of it.
+_OF_THE_FIRST = 0.6
+
+
+@dataclass(frozen=True)
+class ShapeRanking:
+    """The plans of a shape by the clock, the fastest first; `chosen` is what the cost model ranks first."""
+
+    sizes: Sizes
+    chosen: str
+    kernels: tuple[RankedKernel, ...]
+
+    @property
+    def picked(self) -> RankedKernel:
+        """The plan that was chosen."""
+        return next(each for each in self.kernels if each.name == self.chosen)
+
+    @property
+    def loss(self) -> float:
+        """The time of the chosen plan over that of the best."""
+        return self.picked.seconds / self.kernels[0].seconds
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        """Its row of the table."""
+        m, n, k = self.sizes
+        best, flops = self.kernels[0], 2.0 * m * n * k
+        speeds = [f"{flops / each.seconds / 1e12:.4g}" for each in (self.picked, best)]
+        place = 1 + self.kernels.index(self.picked)
+        counted = sum(not each.error for each in self.kernels)
+        shown = self.chosen, speeds[0], best.name, speeds[1], f"{self.loss:.3f}"
+        return f"{m} × {n} × {k}", *shown, place, counted
+
+
+def ranking_of(arch: str, sizes: Sizes, plans: int, jobs: int, cache: Path | None) -> ShapeRanking:
+    """The ranking of a shape."""
+    product, tilings = Product(fused=True), plans_to_try(ranked(arch, sizes), plans)
+    candidates: list[Candidate] = []
+    for each in tilings:
+        try:
+            tiling = each.tiling
+            candidates.append(product.candidate(named(tiling), arch, plan_of(tiling), sizes, tiling.tile[2]))
+        except tinyc.TinycError as error:
+            print(f"{named(each.tiling)} is refused: {error.message}", file=sys.stderr)
+    found = rank_kernels(candidates, DEVICES[arch], jobs, cache)
+    for each in found:
+        print(sizes, each.name, each.error or f"{each.seconds * 1e6:.1f} us", file=sys.stderr)
+    return ShapeRanking(sizes, named(tilings[0].tiling), found)
+
+
+def plans_to_try(found: tuple[RankedTiling, ...], count: int) -> list[RankedTiling]:
+    """So many plans: the first, and others in equal distances behind them."""
+    first = list(found[: round(count * _OF_THE_FIRST)])
+    rest, wanted = found[len(first) :], count - len(first)
+    return first + [rest[at * len(rest) // wanted] for at in range(wanted) if len(rest) >= wanted]
+
+
+def ranking_tables(
+    arch: str, shapes: tuple[Sizes, ...], plans: int, jobs: int, cache: Path | None
+) -> tuple[Table, Figures]:
+    """The chosen plan of each shape beside the best."""
+    found = [ranking_of(arch, sizes, plans, jobs, cache) for sizes in shapes]
+    figures = Figures(f"{DEVICES[arch]}: the plan that is chosen beside the best of {plans} by the clock")
+    for each in found:
+        figures.row("{} × {} × {}: time over best".format(*each.sizes), each.loss, "", most=1.03)
+    rows = tuple(each.row for each in found)
+    return Table(f"{DEVICES[arch]}: plans of f16 products with bias and ReLU", COLUMNS, rows, NOTE), figures

@@ -1,0 +1,56 @@
+"""How far the loads of a kernel run ahead of its products: an observer of a launch on the simulator.
+
+In: what the warps of a launch execute. Out: for each product of a tile along k by a warp how many tiles further on the
+loads have been issued. Loads of a tile end with the commit of their group, or begin with the bytes that an mbarrier is
+to expect; a warp has multiplied a tile when it has executed all of its `mma`, or commits its group of `wgmma`.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from ptxsim.machine.observer import ObservedCta, ObservedLaunch, Observer
+from ptxsim.parsing.syntax import Instruction
+
+_LOADED = ("cp.async.commit_group", "mbarrier.arrive.expect_tx")
+
+
+class RunAhead(Observer):
+    """Counts loaded tiles by CTA, products by warp; `mma_of_a_step` are those of a warp's tile where there is no wgmma.
+
+    `ahead` has, for each CTA and each tile along k since the launch began, the fewest tiles that were loaded beyond it
+    when a warp multiplied it.
+    """
+
+    def __init__(self, mma_of_a_step: int) -> None:
+        self.ahead: dict[tuple[int, int], int] = {}
+        self._loaded: Counter[int] = Counter()
+        self._multiplied: Counter[tuple[int, int]] = Counter()
+        self._mma_of_a_step = mma_of_a_step
+
+    def began(self, launch: ObservedLaunch) -> None:
+        """Keep the code, of which `ran` gives places."""
+        self._code = launch.code
+
+    def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
+        """Count what warps have executed, in the order in which they did."""
+        for instruction in self._code.instructions[start:end]:
+            name = _name(instruction)
+            if name.startswith(_LOADED):
+                self._loaded[cta.number] += 0 in warps
+            elif name.startswith("wgmma.commit_group"):
+                self._multiply(cta, warps, 1)
+            elif name.startswith("mma."):
+                self._multiply(cta, warps, self._mma_of_a_step)
+
+    def _multiply(self, cta: ObservedCta, warps: np.ndarray, of_a_step: int) -> None:
+        for warp in warps.tolist():
+            self._multiplied[cta.number, warp] += 1
+            step, rest = divmod(self._multiplied[cta.number, warp], of_a_step)
+            if not rest:
+                now, key = self._loaded[cta.number] - step, (cta.number, step - 1)
+                self.ahead[key] = min(now, self.ahead.get(key, now))
+
+
+def _name(instruction: Instruction) -> str:
+    return ".".join((instruction.opcode, *instruction.modifiers))

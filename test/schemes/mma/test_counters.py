@@ -1,0 +1,91 @@
+"""What kernels of scheme `mma` move, counted on the simulator: no byte twice, wide accesses, no bank conflicts."""
+
+import math
+import re
+
+import pytest
+
+import ptxsim
+import tinyc
+from mma_kernels.kernels import COOPERATIVE, MULTISTAGE, PINGPONG, SIMPLE, ProductKernel, report_of
+from mma_kernels.launches import launches_of
+from mma_kernels.run_ahead import RunAhead
+
+_LARGE = {"tile": [128, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "cooperative"}
+#: As the others, with so many steps along k that the bias is next to nothing beside the operands.
+DEEP = (
+    ProductKernel("multistage, deep", "sm_80", MULTISTAGE.plan, (64, 128, 576)),
+    ProductKernel("simple, deep", "sm_90a", SIMPLE.plan, (64, 128, 576)),
+    ProductKernel("cooperative, deep", "sm_90a", {**_LARGE, "cluster": [1, 1]}, (256, 256, 576), 2),
+    ProductKernel("pairs along m, deep", "sm_90a", {**_LARGE, "cluster": [2, 1]}, (256, 256, 576), 2),
+    ProductKernel("pairs along n, deep", "sm_90a", {**_LARGE, "cluster": [1, 2]}, (256, 256, 576), 2),
+)
+ALL = pytest.mark.parametrize("kernel", DEEP, ids=lambda kernel: kernel.name)
+#: Accesses of 16 bytes a thread, or of boxes; the bias is read by the threads that have its columns.
+WIDE = re.compile(
+    r"cp\.async\.cg\.shared\.global \[\S+\], \[\S+\], 16|cp\.async\.bulk\.tensor|(ld|st)\.global[\w.]*\.v4\.[bf]32"
+)
+BIAS = "2"  # the number of its parameter
+
+
+def arrays(kernel):
+    """What was counted of each array, by the number of the parameter."""
+    return {str(each.arguments[0]): each for each in report_of(kernel).counters.arrays}
+
+
+def operand_bytes(kernel):
+    """The bytes of the tiles of A and of B of all tiles of the output, those that CTAs share counted once."""
+    (bm, bn, _), (m, n, k) = kernel.plan["tile"], kernel.sizes
+    share_b, share_a = kernel.plan.get("cluster", (1, 1))
+    tiles = math.ceil(m / bm) * math.ceil(n / bn)
+    return tiles * bm * k * 2 // share_a, tiles * bn * k * 2 // share_b
+
+
+@ALL
+def test_each_byte_of_the_tiles_is_read_once(kernel):
+    counted = arrays(kernel)
+    assert (counted["0"].read, counted["1"].read) == operand_bytes(kernel)
+    sectors = sum(each.sectors_read for each in counted.values())
+    assert 32 * sectors <= 1.02 * sum(operand_bytes(kernel))
+
+
+@ALL
+def test_each_byte_of_the_output_is_written_once(kernel):
+    m, n, _ = kernel.sizes
+    written = {number: (each.written, 32 * each.sectors_written) for number, each in arrays(kernel).items()}
+    assert written == {"0": (0, 0), "1": (0, 0), BIAS: (0, 0), "3": (2 * m * n, 2 * m * n)}
+
+
+@ALL
+def test_global_memory_is_accessed_by_16_bytes_or_boxes(kernel):
+    counters, lines = report_of(kernel).counters, kernel.ptx.split("\n")
+    narrow = {number: lines[number - 1] for number in counters.sectors if not WIDE.search(lines[number - 1])}
+    assert all("ld.global" in line for line in narrow.values())
+    of_bias = sum(count.units for number, count in counters.sectors.items() if number in narrow)
+    assert of_bias == arrays(kernel)[BIAS].sectors_read
+    assert all(count.units == count.fewest for number, count in counters.sectors.items() if number not in narrow)
+
+
+@pytest.mark.parametrize("kernel", [*DEEP, PINGPONG], ids=lambda kernel: kernel.name)
+def test_shared_memory_has_no_bank_conflicts(kernel):
+    conflicts = report_of(kernel).counters.bank_conflicts
+    assert conflicts
+    assert not +conflicts
+
+
+def test_what_ctas_of_a_cluster_share_is_read_once_for_all_of_them():
+    alone, along_m, along_n = map(arrays, DEEP[2:])
+    assert (2 * along_m["1"].read, along_m["0"].read) == (alone["1"].read, alone["0"].read)
+    assert (2 * along_n["0"].read, along_n["1"].read) == (alone["0"].read, alone["1"].read)
+
+
+@pytest.mark.parametrize("kernel", [MULTISTAGE, SIMPLE, COOPERATIVE], ids=lambda kernel: kernel.name)
+def test_loads_are_all_other_stages_ahead(kernel):
+    (launch,) = launches_of(tinyc.compile(kernel.ptx, target="sim"))
+    rows, columns = map(int, kernel.plan["warp_tile"].split("x"))
+    observer = RunAhead(rows // 16 * (columns // 8) * (kernel.plan["tile"][2] // 16))
+    shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
+    ptxsim.load(launch.ptx).launch_observed(observer, launch.kernel, *shape)
+    ahead, stages = observer.ahead, kernel.plan["stages"]
+    last = max(step for _, step in ahead)
+    assert {count for (_, step), count in ahead.items() if step <= last - stages + 1} == {stages - 1}

@@ -1,0 +1,52 @@
+"""The machine code of the kernels that the cost model chooses: nothing spilt, products one after the other."""
+
+import re
+
+import pytest
+
+from mma_kernels.plans import SHAPES, model_of, plan_of, ranked
+from mma_kernels.sass import sass_of
+from ptxsim.clock.sass.toolchain import find_sass_tools
+from ptxsim.errors import InputError
+
+#: What may stand between two products of warpgroups: integers in registers, which addresses and phases are.
+ADDRESSES = re.compile(
+    r"U?(MOV|IADD3|LOP3|SHF|LEA|SEL|ISETP|PRMT|PLOP3|IMAD)(\.|$)|IADD3|VIADD|IMAD|R2UR|S2UR|WARPSYNC$|NOP$"
+)
+ARCHS = ("sm_80", "sm_90a")
+#: Of each shape as many of the first are compiled; in CI the first one of a large product, and of one with few rows.
+FIRST = 3
+IN_CI = ((8192, 8192, 8192), (16, 4096, 14336))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tools():
+    try:
+        return find_sass_tools()
+    except InputError as error:
+        pytest.skip(f"did not run: {error.message}")
+
+
+def cases():
+    """The architecture, the sizes and the place of each plan; those that CI leaves out are long."""
+    for arch in ARCHS:
+        for sizes in SHAPES:
+            for place in range(FIRST):
+                marks = () if sizes in IN_CI and place == 0 else pytest.mark.long
+                yield pytest.param(arch, sizes, place, marks=marks, id=f"{arch}-{'x'.join(map(str, sizes))}-{place}")
+
+
+@pytest.mark.parametrize(("arch", "sizes", "place"), list(cases()))
+def test_a_plan_that_is_chosen_makes_good_code(arch, sizes, place):
+    model = model_of(arch, plan_of(ranked(arch, sizes)[place].tiling), sizes)
+    sass = sass_of(model.text("ptx"), arch)
+    use = sass.resources
+    assert (use.spill_store_bytes, use.spill_load_bytes, use.stack_bytes) == (0, 0, 0)
+    assert not sass.warnings
+    opcodes = {name.split(".")[0] for name in sass.names}
+    assert not opcodes & {"LDL", "STL"}
+    is_copied = "cp.async.c" in model.text("ptx")  # pitches that cp.async cannot take pass through registers
+    assert opcodes >= ({"HMMA", "LDSM"} | ({"LDGSTS"} if is_copied else set()) if arch == "sm_80" else {"HGMMA"})
+    assert sass.products_of_loop > 0
+    if arch == "sm_90a":
+        assert [name for name in sass.between_products if not ADDRESSES.match(name)] == []
