@@ -18,6 +18,7 @@ _FEWEST, _SPARED = 3, 4
 #: How many statements a loop has at most.
 _MOST = 24
 _INDENT = "  "
+_CHANGED = re.compile(r"(\w+) \+?= ")
 _READ = re.compile(r"\w\[")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -57,14 +58,14 @@ class _Rolling:
 
     def _movable(self, nodes: Sequence[CppNode]) -> Iterator[int]:
         """Yield which of the next statements declare a word that may stand before them."""
-        declared: set[str | None] = set()
+        changed: set[str] = set()
         for at, node in enumerate(nodes[:_MOST]):
             if not isinstance(node, CppLine):
                 break
             is_word = at > 0 and node.texts[0].lstrip().startswith("const uint32_t ") and not _has_effect(node)
-            if is_word and not self._words[node.place] & declared:
+            if is_word and not self._words[node.place] & changed:
                 yield at
-            declared.add(node.declared)
+            changed.update(_CHANGED.findall("".join(node.texts)))
 
     def _inside(self, block: CppBlock) -> CppBlock:
         return replace(block, body=tuple(self.rolled(block.body)))
