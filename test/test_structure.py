@@ -36,7 +36,7 @@ EDGES = {
 WORDS = {
     "tiny": ({"frontend", "region", "gpu", "cuda", "index_book"}, {"ops", "op_verifier", "verify"}),
     "region": ({"gpu", "cuda"}, {"ops"}),
-    "gpu": ({"cuda"}, {"dialect", "kernel", "statements", "expand"}),
+    "gpu": ({"cuda"}, {"dialect", "kernel", "statements", "instructions", "shared_layout", "strided_matrix", "expand"}),
 }
 #: Layer → the folder of a dialect whose name upstream has taken.
 FOLDER_OF = {"tgpu": "gpu"}

@@ -29,6 +29,7 @@ INTERFACES = {
     "expand": (("dialects/gpu/expand/*.py",), "what a statement is for one thread: `--gpu-expand` asks by its class"),
     "lower": (("dialects/gpu/to_nvvm/*.py",), "what a scalar op is in `llvm`: `--gpu-to-nvvm` asks by its class"),
     "text": (("dialects/cuda/printer/ops/*.py",), "what a scalar op is in C++: the printer asks by its class"),
+    "expression": (("dialects/cuda/printer/ops/*.py",), "what one without effects is: the printer asks by its class"),
     "CALLED_FUNCTIONS": (("dialects/cuda/printer/ops/*.py",), "the C++ functions that the `text` beside it calls"),
     "compute": (("dialects/cuda/main/reference/*.py",), "what a statement is on the host: asked for by its class"),
     "ROWS": (("python/tinyc/vocabulary/elementwise/*.py",), "the rows of a file; those of all files in the package"),
@@ -113,8 +114,8 @@ def glossary():
 
 GLOSSARY = glossary()
 OTHERS = {word: term for term, instead in GLOSSARY.items() for word in instead}
-#: Words that are not ours to choose: the specification's, of a buffer between two blocks, and ONNX's, of an attribute.
-PROMISED = re.compile("smem_ring|data_?type|DataType")
+#: Words that are not ours to choose: the specification's, of a buffer between two blocks, and those of ONNX and CUDA.
+PROMISED = re.compile("smem_ring|data_?type|DataType|DATA_TYPE")
 
 
 def found(term, text):

@@ -19,7 +19,8 @@ class Instruction:
     """One instruction, or the few that belong together.
 
     `ptx` has `{0}`, `{1}`, … for what is `updated`, or the `results`, then the `operands`; each is a type's name, i32,
-    i64 or f32. A `pure` one depends on nothing but its operands, and may go where nothing uses its results.
+    i64 or f32. A `pure` one depends on nothing but its operands, and may go where nothing uses its results. `fragments`
+    says how many operands, from the first on, are the registers of a fragment each: (4, 2).
     """
 
     name: str
@@ -28,6 +29,7 @@ class Instruction:
     results: tuple[str, ...] = ()
     operands: tuple[str, ...] = ()
     pure: bool = False
+    fragments: tuple[int, ...] = ()
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -151,6 +153,11 @@ def _any(values: Iterable[int]) -> str:
     return f"{{{'|'.join(map(str, values))}}}"
 
 
+def writes_global(name: str) -> bool:
+    """Whether the instruction writes to global memory, at the address that it takes or by the tensor map there."""
+    return name.startswith(("st.global.", "red.", "tma.store."))
+
+
 def _list(first: int, count: int) -> str:
     return ", ".join(f"{{{first + number}}}" for number in range(count))
 
@@ -215,7 +222,7 @@ def _mma_sync(name: str, kind: str) -> Instruction:
         f"mma.sync.aligned.m16n8k{k}.row.col.{sums}.{factor}.{factor}.{sums} "
         f"{{{_list(0, 4)}}}, {{{_list(4, 4)}}}, {{{_list(8, 2)}}}, {{{_list(0, 4)}}};"
     )
-    return Instruction(name, ptx, updated=(_SUMS[sums],) * 4, operands=("i32",) * 6, pure=True)
+    return Instruction(name, ptx, updated=(_SUMS[sums],) * 4, operands=("i32",) * 6, pure=True, fragments=(4, 2))
 
 
 #: PTX type of sums → type of a register.
@@ -239,7 +246,8 @@ def _wgmma(name: str, n: str, kind: str, a_flag: str, b_flag: str = "") -> Instr
         f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{sums}.{factor}.{factor} "
         f"{{{_list(0, count)}}}, {a_text}, {{{b}}}, p{scales}{transposes};}}"
     )
-    return Instruction(name, ptx, updated=(_SUMS[sums],) * count, operands=(*a, "i64", "i32"))
+    fragments = (len(a),) if from_registers else ()
+    return Instruction(name, ptx, updated=(_SUMS[sums],) * count, operands=(*a, "i64", "i32"), fragments=fragments)
 
 
 def _wgmma_wait(name: str, pending: str, count: str, kind: str) -> Instruction:

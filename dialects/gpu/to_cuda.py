@@ -15,10 +15,15 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.cuda.main.host import HostPrinter
 from tinyc.dialects.cuda.main.knowledge import knowledge_of
 from tinyc.dialects.cuda.main.reference.function import SUFFIX, reference_of
-from tinyc.dialects.cuda.printer.functions import FunctionPrinter, argument_names, comment_text
+from tinyc.dialects.cuda.printer.declarations import argument_names
+from tinyc.dialects.cuda.printer.functions import FunctionPrinter
+from tinyc.dialects.cuda.printer.idioms import name_idioms
+from tinyc.dialects.cuda.printer.instructions import instruction_functions
 from tinyc.dialects.cuda.printer.names import function_names
-from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, includes, prelude
+from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP_FUNCTION, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
+from tinyc.dialects.cuda.printer.sums import put_numbers_last
+from tinyc.dialects.cuda.printer.text import comment_text
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
@@ -106,7 +111,9 @@ class _File:
         GpuExpand().run(module)
         self.kernels = gpu_kernels_of(module)
         for each in (*(kernel.op for kernel in self.kernels.values()), *self.references.values()):
+            name_idioms(each.body.blocks[0])
             simplify_indices(each.body.blocks[0])
+            put_numbers_last(each.body.blocks[0])
         if not self.kernels:
             raise TinycError("InvalidIr", "there is no gpu.func to print; --region-to-gpu makes them from regions")
         taken = [*(self.program.symbols if self.program else ()), *(f"{name}{SUFFIX}" for name in self.kernels)]
@@ -114,33 +121,38 @@ class _File:
         modules = (op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp))
         self.chip = next((chip_of(each) for each in modules), target_of(DEFAULT_ARCH).chip)
         self.helpers: set[str] = set()
+        self.instructions: set[str] = set()
 
     def text(self) -> str:
         """The file."""
         functions = [self._kernel(kernel) for kernel in self.kernels.values()]
         if self.program is not None:
-            functions += [HOST_PRELUDE, *self._references(), self._main(self.program)]
+            maps = [TENSOR_MAP_FUNCTION] if any(each.tensor_maps for each in self.kernels.values()) else []
+            functions += [HOST_PRELUDE, *maps, *self._references(), self._main(self.program)]
         used = includes("\n".join(functions), with_main=self.program is not None)
-        parts = [self._header(), used, prelude(self.helpers), *functions]
+        instructions = instruction_functions(self.instructions) if self.instructions else ""
+        parts = [self._header(), used, prelude(self.helpers), instructions, *functions]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def _header(self) -> str:
-        build = f"nvcc -O3 -arch={self.chip} -fmad=false"
+        build = f"nvcc -O3 {_architecture(self.chip)} -fmad=false"
         if self.program is None:
             return f"// Kernels that tinyc generated (--gpu-to-cuda). Build: {build} -c <file>.cu"
         sizes = "".join(f" [{symbol}=<size>]" for symbol in self.program.symbols)
         return _HEADER.format(build=build, sizes=sizes)
 
     def _kernel(self, kernel: GpuKernel) -> str:
-        printer = FunctionPrinter(kernel.op, argument_names(kernel), self.helpers, kernel.in_place)
+        printer = FunctionPrinter(kernel.op, argument_names(kernel), self.helpers, self.instructions, kernel.in_place)
         return f"{_launch_comment(kernel)}\n{printer.text(self.names[kernel.name])}"
 
     def _references(self) -> list[str]:
-        return [self._reference(kernel) for name, kernel in self.kernels.items() if name in self.references]
+        """The reference of each kernel that is launched; its alternatives compute the same."""
+        launched = {} if self.program is None else {kernel.symbol for kernel in self.program.kernels}
+        return [self._reference(kernel) for name, kernel in self.kernels.items() if name in launched]
 
     def _reference(self, kernel: GpuKernel) -> str:
         reference, names = self.references[kernel.name], argument_names(kernel)
-        printer = FunctionPrinter(reference, names, self.helpers, kernel.in_place)
+        printer = FunctionPrinter(reference, names, self.helpers, self.instructions, kernel.in_place)
         name = self.names[kernel.name]
         text = printer.text(f"{name}{SUFFIX}")
         return f"// What {name} computes, one element after the other.\n{text}"
@@ -153,6 +165,11 @@ class _File:
         knowledge = knowledge_of(program, self.names, self.kernels, self.references)
         self.helpers.add("floor_div")
         return HostPrinter(program, knowledge, self.constants).text()
+
+
+def _architecture(chip: str) -> str:
+    """What nvcc is told of the chip: of one with features of its own its code alone, which no PTX for others has."""
+    return f"-gencode arch={chip.replace('sm', 'compute')},code={chip}" if chip.endswith("a") else f"-arch={chip}"
 
 
 _HEADER = """\

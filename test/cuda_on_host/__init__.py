@@ -13,12 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.gpu.to_cuda import cuda_text
+from tinyc.dialects.region.to_exec.lowering import RegionToExec
+from tinyc.passes.runner import run_passes
 from tinyc.runtime.assembler import find_ptxas
+from tinyc.runtime.sim import SimExecutable
 
 HEADERS = Path(__file__).parent / "include"
 _LAUNCH = re.compile(r"(\w+)<<<(.+?), (dim3\(.+?\))>>>\((.*)\);")
 _FILL = re.compile(r"fill_(?:floats|integers)\((\w+), generator, .*\);")
 _FETCH = re.compile(r"to_host\(\w+, (\w+)\);\n  ok")
+_MANGLED = re.compile(r"\b_Z(\d+)([A-Za-z]\w*?)(_param_\d+)?\b")
 _FILES = """
 template <typename T> void read_file(std::vector<T>& values, const char* path) {
   FILE* file = fopen(path, "rb");
@@ -96,11 +102,36 @@ def _packaged_nvcc():
 
 def compile_for_gpu(text, folder, *architectures):
     """Compile a file by nvcc for architectures such as "80"; a warning is an error."""
+    _nvcc(text, folder, [f"-gencode=arch=compute_{each},code=sm_{each}" for each in architectures], "-c", "program.o")
+
+
+def ptx_by_nvcc(text, folder, architecture):
+    """The PTX that nvcc makes of a file; kernels have the names that they have in it."""
+    _nvcc(text, folder, [f"-arch=compute_{architecture}", "-fmad=false"], "-ptx", "program.ptx")
+    ptx = (folder / "program.ptx").read_text(encoding="utf-8")
+    return _MANGLED.sub(lambda name: name[2][: int(name[1])] + (name[3] or ""), ptx)
+
+
+def assemble_functions(functions, folder, architecture):
+    """Compile functions of the device that nothing calls; a warning is an error."""
+    text = "\n\n".join(["#include <cstdint>", *(each.replace("__forceinline__ ", "") for each in functions)])
+    target = f"-gencode=arch=compute_{architecture},code=sm_{architecture}"
+    _nvcc(text, folder, [target, "-rdc=true"], "-c", "program.o")
+
+
+def run_ptx_of(module, arch, inputs, folder):
+    """Run on the simulator what nvcc makes of the text of a module, which is lowered after it; return its outputs."""
+    ptx = ptx_by_nvcc(cuda_text(module), folder, arch.removeprefix("sm_"))
+    run_passes(module, [RegionToExec()])
+    with module.context:
+        return SimExecutable(program_of(module), ptx).run(inputs)
+
+
+def _nvcc(text, folder, options, kind, output):
     compiler = shutil.which("nvcc") or _packaged_nvcc()
     if compiler is None or shutil.which("g++") is None:
         pytest.skip("did not run: there is no nvcc, or no g++ for it, that could compile the CUDA file")
     (folder / "program.cu").write_text(text, encoding="utf-8")
-    targets = [f"-gencode=arch=compute_{each},code=sm_{each}" for each in architectures]
-    command = [compiler, "-O3", *targets, "-Werror", "all-warnings", "-c", "program.cu", "-o", "program.o"]
+    command = [compiler, "-O3", *options, "-Werror", "all-warnings", kind, "program.cu", "-o", output]
     compiled = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert compiled.returncode == 0, compiled.stdout[:1000] + compiled.stderr[:3000]

@@ -6,12 +6,20 @@ In: a `runtime.Program`, what each kernel is called, and what is known of the in
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.diagnostics import TinycError
 from tinyc.dialects.cuda.main.sizes import c_notation
 from tinyc.dialects.cuda.printer.names import distinct_identifiers
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.runtime.program import STATUS_WORDS, Buffer, ExtentValue, KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.program import (
+    STATUS_WORDS,
+    Buffer,
+    ExtentValue,
+    KernelLaunch,
+    Pointer,
+    Program,
+    Status,
+    TensorMapParameter,
+)
 from tinyc.vocabulary.element_type import ElementType
 
 _LARGEST_INTEGER = 8
@@ -206,7 +214,7 @@ class HostPrinter:
         self._line("")
         self._line("// The same on the CPU.")
         for kernel in self.program.kernels:
-            arguments = self._arguments(kernel, self._expected_pointers(), "status_expected.data()")
+            arguments = ", ".join(self._arguments(kernel, self._expected_pointers(), "status_expected.data()"))
             self._line(f"{self.knowledge.kernels[kernel.symbol]}_reference({arguments});")
 
     def _expected_pointers(self) -> dict[str, str]:
@@ -215,26 +223,45 @@ class HostPrinter:
 
     def _launch(self, kernel: KernelLaunch) -> None:
         """Write a launch: of the first alternative whose guards hold, else of the kernel itself."""
+        start = ""
         for alternative, launch in zip(kernel.alternatives, kernel.launches[1:], strict=True):
             guards = [(self._extent(each.lhs), each.predicate, self._extent(each.rhs)) for each in alternative.guards]
             held = " && ".join(f"{lhs} {'==' if predicate == 'eq' else '<='} {rhs}" for lhs, predicate, rhs in guards)
-            self._line(f"if ({held}) {{")
-            self._launch_one(launch)
-            self._line("} else {")
-        self._launch_one(kernel)
-        for _ in kernel.alternatives:
-            self._line("}")
-
-    def _launch_one(self, kernel: KernelLaunch) -> None:
-        grid = ", ".join(self._extent(each) for each in kernel.grid)
-        block = ", ".join(self._extent(each) for each in kernel.block)
-        arguments = self._arguments(kernel, self.device, "d_status")
-        self._line(f"if (const dim3 grid({grid}); has_blocks(grid)) {{")
-        self._line(f"  {self.knowledge.kernels[kernel.symbol]}<<<grid, dim3({block})>>>({arguments});")
-        self._line("  CHECK_CUDA(cudaGetLastError());")
+            self._line(f"{start}if ({held}) {{")
+            self._launch_one(launch, "  ")
+            start = "} else "
+        if not start:
+            self._launch_one(kernel, "")
+            return
+        self._line(f"{start}{{")
+        self._launch_one(kernel, "  ")
         self._line("}")
 
-    def _arguments(self, kernel: KernelLaunch, pointers: Mapping[str, str], status: str) -> str:
+    def _launch_one(self, kernel: KernelLaunch, indent: str) -> None:
+        grid = ", ".join(self._extent(each) for each in kernel.grid)
+        block = ", ".join(self._extent(each) for each in kernel.block)
+        name = self.knowledge.kernels[kernel.symbol]
+        maps = "".join(f",\n{indent}      {self._map(each)}" for each in kernel.tensor_maps)
+        arguments = f"{', '.join(self._arguments(kernel, self.device, 'd_status'))}{maps}"
+        shape, size = f"grid, dim3({block})", self._extent(kernel.dynamic_shared_bytes)
+        self._line(f"{indent}if (const dim3 grid({grid}); has_blocks(grid)) {{")
+        if size != "0":
+            shape = f"{shape}, {size}"
+            attribute = "cudaFuncAttributeMaxDynamicSharedMemorySize"
+            self._line(f"{indent}  CHECK_CUDA(cudaFuncSetAttribute({name}, {attribute}, {size}));")
+        self._line(f"{indent}  {name}<<<{shape}>>>({arguments});")
+        self._line(f"{indent}  CHECK_CUDA(cudaGetLastError());")
+        self._line(f"{indent}}}")
+
+    def _map(self, parameter: TensorMapParameter) -> str:
+        """A tensor map, made for the launch."""
+        tiling = parameter.tiling
+        sizes = (tiling.dims, tiling.strides, tiling.box)
+        lists = ", ".join(f"{{{', '.join(map(self._extent, each))}}}" for each in sizes)
+        return f"tensor_map({self.device[parameter.buffer]}, {lists}, {tiling.swizzle})"
+
+    def _arguments(self, kernel: KernelLaunch, pointers: Mapping[str, str], status: str) -> list[str]:
+        """The arguments but tensor maps, which stand behind the others."""
         found: list[str] = []
         for parameter in kernel.parameters:
             if isinstance(parameter, Pointer):
@@ -244,10 +271,7 @@ class HostPrinter:
                 found.append(f"{status} + {slot}" if slot else status)
             elif isinstance(parameter, ExtentValue):
                 found.append(self._extent(parameter.value))
-            else:
-                message = f"CUDA text does not launch @{kernel.symbol} yet, which takes tensor maps; print its PTX"
-                raise TinycError("NoGpuKernel", message, kernel.where)
-        return ", ".join(found)
+        return found
 
     def _check_indices(self) -> None:
         if self.program.status_slots:

@@ -10,11 +10,12 @@ into must be equal. Any other may be off, times the largest magnitude of the out
     max(base, 2 n u)
 
 with `base` = 1e-3 where a 16-bit float is on the way to it (2^-7 for bf16), 1e-5 for f32, 1e-12 for f64, `n` = the
-terms of the sums on the way to it, and `u` = the unit roundoff of their type: the rule of `executors.rounding`.
+terms of the sums on the way to it, and `u` = the unit roundoff of their type: the rule of `executors.rounding`. Tensor
+cores that multiply f32 as tf32, of 10 bits, count as computing with bf16, of 7: the CPU does not round its factors.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tinyc.dialects.cuda.main.host import Knowledge
 from tinyc.dialects.cuda.main.sizes import default_sizes, extents_sum, index_limits, summed_terms
@@ -26,7 +27,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir, math, scf
 from tinyc.mlir.bodies import nested
 from tinyc.runtime.program import ExtentValue, KernelLaunch, Pointer, Program
-from tinyc.vocabulary.element_type import BY_NAME
+from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
 _UNIT_ROUNDOFF = {"f32": "0x1p-24", "f64": "0x1p-53"}
 _SameEverywhere = math.AbsFOp | math.FloorOp | math.CeilOp | math.TruncOp | math.RoundEvenOp
@@ -63,7 +64,10 @@ def knowledge_of(
                 found = limits.setdefault(parameter.buffer, [])
                 found += [each for each in index_limits(argument, _symbols(kernel, arguments)) if each not in found]
         reference = references[kernel.symbol]
-        steps.append(_step(reference, _symbols(kernel, reference.arguments)))
+        step = _step(reference, _symbols(kernel, reference.arguments))
+        if _is_tf32(kernels[kernel.symbol]):
+            step = replace(step, types=(*step.types, str(ElementType.BF16)))
+        steps.append(step)
         earlier = {each for name in (*kernel.reads, *kernel.writes) for each in before.get(name, ())}
         before.update(dict.fromkeys(kernel.writes, frozenset({*earlier, number})))
     base: dict[str, float] = {}
@@ -80,6 +84,11 @@ def knowledge_of(
         terms[buffer.name] = extents_sum([step.terms for step in way]) if base[buffer.name] else 0
         roundoff[buffer.name] = _UNIT_ROUNDOFF["f64" if summed == {"f64"} else "f32"]
     return Knowledge(names, default_sizes(program), limits, base, terms, roundoff)
+
+
+def _is_tf32(kernel: GpuKernel) -> bool:
+    precision = kernel.plan["precision"] if kernel.plan is not None and "precision" in kernel.plan else None
+    return isinstance(precision, ir.StringAttr) and precision.value == "tf32"
 
 
 def _symbols(kernel: KernelLaunch, arguments: Sequence[ir.Value]) -> dict[ir.Value, str]:

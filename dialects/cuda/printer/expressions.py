@@ -6,6 +6,7 @@ of signed integers, NaN in a maximum), a function of the prelude (`prelude`) sta
 arithmetic on `index` is plain, since positions in memory do not overflow.
 """
 
+from tinyc.dialects.cuda.printer.idioms import TEMPLATE
 from tinyc.dialects.cuda.printer.text import (
     AND,
     ATOM,
@@ -27,7 +28,7 @@ from tinyc.dialects.cuda.printer.text import (
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
 from tinyc.dialects.gpu.kernel import shuffle_mode
-from tinyc.mlir import arith, gpu, ir, math, memref
+from tinyc.mlir import arith, func, gpu, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 
 
@@ -55,6 +56,8 @@ def _integer_sum(symbol: str, level: int, name: str, on_bool: str) -> Writer:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if _is_bool(kind):
             return infix(on_bool, EQUALITY if on_bool == "!=" else AND, left, right)
+        if printer.is_word(op.results[0]):
+            return infix(symbol, level, left, right, associative=symbol == "+")
         if _is_index(kind):
             folded = printer.fold_constants(op) or _plain(symbol, left, right)
             # Bracketed to the left and to the right these are the same number; a product of a quotient is not.
@@ -120,7 +123,7 @@ def _bits(symbol: str, on_bool: str, level: int) -> Writer:
 def _shift(symbol: str, signed: bool) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
-        if signed or (symbol == ">>" and printer.is_nonnegative(op.operands[0])):
+        if signed or printer.is_word(op.results[0]) or (symbol == ">>" and printer.is_nonnegative(op.operands[0])):
             text = CppText(f"{left.within(PREFIX)} {symbol} {right.within(PREFIX)}", SHIFT)
             return converted(type_name(kind), text) if is_narrow(kind) else text
         return converted(
@@ -157,6 +160,8 @@ def _extreme(symbol: str, unsigned: bool) -> Writer:
         if _is_bool(kind):
             wider = (symbol == ">") == unsigned
             return infix("||" if wider else "&&", OR if wider else AND, left, right)
+        if printer.is_word(op.results[0]):
+            return call(f"{printer.helper('larger' if symbol == '>' else 'smaller')}<uint32_t>", left, right)
         if unsigned and not all(printer.is_nonnegative(operand) for operand in op.operands):
             name = printer.helper("larger" if symbol == ">" else "smaller")
             operands = [converted(unsigned_name(kind), each) for each in (left, right)]
@@ -277,6 +282,8 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
             return CppText(f"-{type_name(target)}({operand.text})", PREFIX)
         if from_unsigned and not _is_bool(source) and not printer.is_nonnegative(op.operands[0]):
             operand = converted(unsigned_name(source), operand)
+        if printer.is_word(op.results[0]):
+            return converted("uint32_t", operand)
         if to_unsigned:
             operand = converted(unsigned_name(target), operand)
         if not _is_index(target):
@@ -290,11 +297,11 @@ def _truncated(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     operand = printer.operand(op.operands[0])
     if _is_bool(_type(op)):
         return infix("!=", EQUALITY, CppText(f"({operand.within(PREFIX)} & 1)"), CppText("0"))
-    return converted(type_name(_type(op)), operand)
+    return converted(printer.type_of(op.results[0]), operand)
 
 
 def _reinterpreted(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
-    return call(f"{printer.helper('bit_cast')}<{type_name(_type(op))}>", printer.operand(op.operands[0]))
+    return call(f"{printer.helper('bit_cast')}<{printer.type_of(op.results[0])}>", printer.operand(op.operands[0]))
 
 
 def _chosen(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
@@ -309,6 +316,12 @@ def _constant(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
 def _loaded(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     position = printer.operand(op.operands[1]).text if len(op.operands) > 1 else "0"
     return CppText(f"{printer.buffer(op.operands[0])}[{position}]")
+
+
+def _called(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
+    name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    numbers = ", ".join(map(str, ir.DenseI64ArrayAttr(op.attributes[TEMPLATE])))
+    return call(f"{printer.helper(name)}<{numbers}>", *map(printer.operand, op.operands))
 
 
 def shuffle_text(printer: ExpressionPrinter, op: gpu.ShuffleOp) -> CppText:
@@ -363,6 +376,7 @@ WRITERS: dict[type[ir.OpView], Writer] = {
     arith.FPToSIOp: _convert(),
     arith.FPToUIOp: _convert(to_unsigned=True),
     arith.BitcastOp: _reinterpreted,
+    func.CallOp: _called,
     memref.LoadOp: _loaded,
     math.RsqrtOp: _helper("reciprocal_root"),
     **{op: _function(name) for op, name in _IN_C.items()},

@@ -6,13 +6,18 @@ An `scf.if` that only chooses between two such expressions is a `? :`.
 """
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
-from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS
-from tinyc.mlir import arith, gpu, ir, memref, scf
+from tinyc.dialects.cuda.printer.types import constant_of
+from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, AddressOp, InstructionOp, MapAddressOp
+from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
+#: Ops of the scalar level's own that may only compute.
+PURE_SCALAR_OPS = (AddressOp, MapAddressOp, InstructionOp)
 #: How many ops an expression has at most.
 MAX_OPS = 10
+#: How many ops of words are written in a loop at most that would do before it.
+_MOST_AGAIN = 4
 
 
 def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
@@ -23,12 +28,17 @@ def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
 
 def is_pure(op: ir.OpView) -> bool:
     """Whether an op only computes, so that it matters only where its results do."""
-    return op.operation.name.startswith(("arith.", "math."))
+    if isinstance(op, InstructionOp):
+        return op.entry.pure and len(op.results) == 1 and not op.entry.updated
+    return isinstance(op, (*PURE_SCALAR_OPS, func.CallOp)) or op.operation.name.startswith(("arith.", "math."))
 
 
 def writes_memory(op: ir.OpView) -> bool:
     """Whether an op writes memory, or waits for others to."""
-    return isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS)) and not isinstance(op, READING_OPS)
+    if isinstance(op, InstructionOp) and op.entry.pure:
+        return False
+    does = isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS))
+    return does and not isinstance(op, (*READING_OPS, AddressOp, MapAddressOp))
 
 
 def is_free(op: ir.OpView) -> bool:
@@ -45,7 +55,8 @@ class Folding:
     `choices` the `scf.if`s that are conditional expressions.
     """
 
-    def __init__(self, body: ir.Block) -> None:
+    def __init__(self, body: ir.Block, words: Container[ir.Value] = ()) -> None:
+        self._words = words
         self.folded: set[ir.Value] = set()
         self.dead: set[ir.Value] = set()
         self.choices: set[ir.OpView] = set()
@@ -79,6 +90,9 @@ class Folding:
         return len(op.results) > 0 and all(result in self.dead for result in op.results)
 
     def _find_dead(self) -> None:
+        for op in self._order:
+            if isinstance(op, scf.ForOp):
+                self.dead.update(each for number in range(len(op.results)) for each in _carried_for_nothing(op, number))
         for op in reversed(self._order):
             if is_pure(op) or isinstance(op, memref.LoadOp):
                 self.dead.update(result for result in op.results if not self._users(result))
@@ -93,8 +107,35 @@ class Folding:
             self._sizes[result] = 0 if is_free(op) else size
             users = self._users(result)
             short = size <= MAX_OPS or all(isinstance(user, memref.StoreOp) for user in users)
-            if is_free(op) or (len(users) == 1 and short and self._reaches(op, users[0])):
+            once = len(users) == 1 and short and self._reaches(op, users[0])
+            if is_free(op) or once or self._is_place(op):
                 self.folded.add(result)
+
+    def _is_place(self, op: ir.OpView) -> bool:
+        """Whether an op says a place in so few words that it reads best wherever it is used.
+
+        That is so many elements behind another place, the same as a position, a function of such, and in a tile where
+        that function says.
+        """
+        inputs = list(op.operands)
+        if not inputs or any(str(each.type) == "i32" and not self._is_word(each) for each in inputs):
+            return False
+        if isinstance(op, arith.AddIOp) and self._is_address(op.lhs):
+            return isinstance(op.rhs.owner, func.CallOp) and op.lhs not in self.folded and op.rhs in self.folded
+        if isinstance(op, arith.AddIOp):
+            is_behind = self._is_word(op.lhs) and constant_of(op.rhs) is not None
+            return is_behind and op.lhs not in self.folded and not isinstance(op.lhs, ir.BlockArgument)
+        is_other = isinstance(op, func.CallOp) or (isinstance(op, arith.IndexCastOp) and self._is_word(op.in_))
+        return is_other and all(self._sizes.get(each, 0) <= 1 or each not in self.folded for each in inputs)
+
+    def _is_word(self, value: ir.Value) -> bool:
+        return value in self._words or constant_of(value) is not None
+
+    def _is_address(self, value: ir.Value) -> bool:
+        op = value.owner
+        return isinstance(op, AddressOp) or (
+            isinstance(op, arith.AddIOp) and (self._is_address(op.lhs) or self._is_address(op.rhs))
+        )
 
     def _inputs(self, op: ir.OpView) -> Iterator[ir.Value]:
         """Yield what an op's expression is made of."""
@@ -122,9 +163,10 @@ class Folding:
         if is_bound(op, user) and self._sizes[op.results[0]] > 2:
             return False
         at = user
+        is_place = op.results[0] in self._words and self._sizes[op.results[0]] <= _MOST_AGAIN
         while self._place[at][0] != block:
             at = self._place[at][0].owner.opview
-            if not isinstance(at, scf.IfOp):
+            if not (isinstance(at, scf.IfOp) or is_place):
                 return False
         return True
 
@@ -152,6 +194,22 @@ class Folding:
         writes = self._writes[block]
         after = bisect.bisect_right(writes, number)
         return after == len(writes) or writes[after] >= self._place[user][1]
+
+
+def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
+    """What a loop carries and computes from it, where that is for the next time alone, and begins as a number."""
+    found: list[ir.Value] = [loop.inner_iter_args[number]]
+    if list(loop.results[number].uses) or constant_of(loop.initArgs[number]) is None:
+        return []
+    for value in found:  # which grows
+        for use in value.uses:
+            op = use.owner
+            if isinstance(op, scf.YieldOp) and op == terminator(loop.body) and use.operand_number == number:
+                continue
+            if not is_pure(op) or op.operation.block != loop.body:
+                return []
+            found += op.results
+    return found
 
 
 def is_bound(op: ir.OpView, user: ir.OpView) -> bool:

@@ -4,25 +4,37 @@ In: a `gpu.func` after --gpu-expand, or the `func.func` of `reference_of`. Out: 
 variables, which the end of the loop's body assigns; everything else that has a name is constant.
 """
 
-import math
+import re
 from collections.abc import Sequence
 
-from tinyc.diagnostics import TinycError, printable
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.cuda.printer.arrays import Element, ValueArrays, array_lines, part_of
+from tinyc.dialects.cuda.printer.declarations import head, parameter_text, shared_arrays
 from tinyc.dialects.cuda.printer.expressions import WRITERS, shuffle_text
-from tinyc.dialects.cuda.printer.folding import Folding, inner_blocks, is_pure, terminator
-from tinyc.dialects.cuda.printer.names import FreshNames, distinct_identifiers, name_hint
-from tinyc.dialects.cuda.printer.simplify import constant_of
-from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, SHIFT, CppText, choice
-from tinyc.dialects.cuda.printer.types import integer_text, is_float_type, type_name
-from tinyc.dialects.gpu.dialect import staged_tile
-from tinyc.dialects.gpu.kernel import GpuKernel, Position, axis_of
-from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, LoadVectorOp, StoreVectorOp, by_op
-from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
+from tinyc.dialects.cuda.printer.folding import PURE_SCALAR_OPS, Folding, inner_blocks, is_pure, terminator
+from tinyc.dialects.cuda.printer.instructions import NAMESPACE, function_name
+from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
+from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
+from tinyc.dialects.cuda.printer.rolling import in_loops
+from tinyc.dialects.cuda.printer.text import (
+    ATOM,
+    PREFIX,
+    SHIFT,
+    CppText,
+    choice,
+    comment_text,
+    is_pointer,
+    unspelt,
+)
+from tinyc.dialects.cuda.printer.types import constant_of, integer_text, type_name
+from tinyc.dialects.cuda.printer.words import words_of
+from tinyc.dialects.cuda.printer.wrapping import wrapped
+from tinyc.dialects.gpu.dialect import TensorMapType
+from tinyc.dialects.gpu.kernel import Position, axis_of
+from tinyc.dialects.gpu.statements import SCALAR_OPS, AddressOp, InstructionOp, LoadVectorOp, MapAddressOp, by_op
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
-from tinyc.mlir.locations import around, where
 
 _INDENT = "  "
-_WIDTH = 116
 _DECLARED_TOGETHER = 4
 _DIMENSIONS = {
     gpu.ThreadIdOp: "threadIdx",
@@ -30,31 +42,13 @@ _DIMENSIONS = {
     gpu.GridDimOp: "gridDim",
     gpu.BlockDimOp: "blockDim",
 }
-#: Ops whose result is not negative where no operand is.
-_NONNEGATIVE_WHERE_ALL_ARE = (
-    *(arith.AddIOp, arith.MulIOp, arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp),
-    *(arith.MinSIOp, arith.MinUIOp, arith.MaxUIOp),
-)
-_SCALAR_TEXTS = by_op(SCALAR_OPS, "tinyc.dialects.cuda.printer.ops", "text")
-
-
-def argument_names(kernel: GpuKernel) -> list[str]:
-    """A name for each argument of a kernel: the tensor's, the extent's, `status`."""
-    wanted: list[str] = []
-    for position, note in enumerate(kernel.notes):
-        name = note.get("tgpu.name", note.get("tgpu.extent"))
-        wanted.append(name.value if isinstance(name, ir.StringAttr) else f"arg{position}")
-    pairs = zip(distinct_identifiers(wanted), kernel.notes, strict=True)
-    return ["status" if "tgpu.status" in note else name for name, note in pairs]
-
-
-def comment_text(text: str) -> str:
-    """A text as a comment to the end of a line can hold it."""
-    return printable(text).rstrip("\\")
+_OPS = "tinyc.dialects.cuda.printer.ops"
+_STATEMENTS = by_op([op for op in SCALAR_OPS if op not in (AddressOp, MapAddressOp)], _OPS, "text")
+_EXPRESSIONS = by_op(PURE_SCALAR_OPS, _OPS, "expression")
 
 
 class FunctionPrinter:
-    """Writes one function; the helpers of the prelude that it needs are added to `helpers`.
+    """Writes one function; what it needs of the prelude is added to `helpers` and, by name, to `instructions`.
 
     Arguments of a pair in `in_place` may be one memory.
     """
@@ -64,18 +58,24 @@ class FunctionPrinter:
         function: gpu.GPUFuncOp | func.FuncOp,
         names: Sequence[str],
         helpers: set[str],
+        instructions: set[str],
         in_place: Sequence[tuple[int, int]] = (),
     ) -> None:
-        self.function, self.helpers = function, helpers
+        self.function, self.helpers, self.instructions = function, helpers, instructions
         self.on_host = isinstance(function, func.FuncOp)
         self.block = function.body.blocks[0]
         self.arguments = list(self.block.arguments)
         self.paired = {self.arguments[position] for pair in in_place for position in pair}
-        self.folding = Folding(self.block)
+        self._words = words_of(self.block)
+        self.folding = Folding(self.block, self._words)
         named = list(zip(self.arguments, names, strict=True))
         self.extents: dict[ir.Value, str] = {a: name for a, name in named if isinstance(a.type, ir.IndexType)}
         self.buffers: dict[ir.Value, str] = {a: name for a, name in named if a not in self.extents}
-        self.shared = self._shared_memory(names)
+        self.shared = shared_arrays(function, names)
+        self.buffers.update({each.value: each.name for each in self.shared})
+        self.arrays = ValueArrays()
+        self._parts: dict[str, str] = {}  # a kind of fragment → the array that holds the last one
+        self._nonnegative = Nonnegative(self.extents, self._words)
         taken = {*names, *self.buffers.values()}
         self.names = FreshNames(taken, [name_hint(value, self.buffers, self.extents) for value in self._named_values()])
         self.texts: dict[ir.Value, CppText] = {value: CppText(name) for value, name in self.extents.items()}
@@ -84,32 +84,6 @@ class FunctionPrinter:
         self.loops: list[str] = []
         self.lines: list[str] = []
         self.depth = 1
-        self._nonnegative: dict[ir.Value, bool] = {}
-
-    def _shared_memory(self, names: Sequence[str]) -> list[str]:
-        """Give the arrays in shared memory their names; return their declarations."""
-        prefix = f"{ir.StringAttr(self.function.attributes['sym_name']).value}_"
-        found: dict[str, str] = {}
-        for op in self.block.operations:
-            if isinstance(op, memref.GetGlobalOp):
-                symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
-                (name,) = distinct_identifiers([f"tile_{symbol.removeprefix(prefix).lower()}"], (*names, *found))
-                self.buffers[op.result] = name
-                kind = ir.MemRefType(op.result.type)
-                wide = any(isinstance(use.owner, LoadVectorOp | StoreVectorOp) for use in op.result.uses)
-                start = f"__shared__ {f'__align__({VECTOR_BYTES}) ' if wide else ''}{type_name(kind.element_type)}"
-                found[name] = f"{start} {name}[{self._size(symbol, kind)}];"
-        return list(found.values())
-
-    def _size(self, symbol: str, kind: ir.MemRefType) -> str:
-        """The size of an array in shared memory: of a circular buffer of tiles its stages, rows and columns."""
-        beside = self.function.operation.block.operations
-        arrays = (op for op in beside if isinstance(op, memref.GlobalOp) and op.sym_name.value == symbol)
-        held = next((op.attributes.get("tgpu.smem", None) for op in arrays), None)
-        if not isinstance(held, ir.TypeAttr):
-            return str(kind.shape[0])
-        staged = staged_tile(held.value)
-        return f"{staged.stages} * {staged.tile.rows} * {staged.tile.columns}"
 
     def _named_values(self) -> list[ir.Value]:
         """The values that get a name that is not their loop's."""
@@ -118,9 +92,11 @@ class FunctionPrinter:
         def visit(block: ir.Block) -> None:
             for op in block.operations:
                 if isinstance(op, scf.ForOp):
-                    found.extend(op.inner_iter_args)
+                    found.extend(value for value in self.arrays.named(op) if value not in self.folding.dead)
                 elif isinstance(op, LoadVectorOp | gpu.ShuffleOp):
                     found.append(op.results[0])
+                elif isinstance(op, InstructionOp) and len(op.results) > 1:
+                    found.extend(self.arrays.declared(op))
                 elif not isinstance(op, memref.GetGlobalOp):
                     found.extend(r for r in op.results if r not in self.folding.folded and r not in self.folding.dead)
                 for inner in inner_blocks(op):
@@ -133,29 +109,17 @@ class FunctionPrinter:
 
     def text(self, name: str) -> str:
         """The function, called `name`."""
-        for declaration in self.shared:
-            self.line(declaration)
+        for each in self.shared:
+            self.line(each.declaration)
         self._ops(self.block)
-        return "\n".join([*self._head(name), *self.lines, "}"])
+        lines = in_loops(self.lines) if self._words else self.lines
+        return "\n".join([*head(self.function, name, self._parameters()), *wrapped(lines), "}"])
 
-    def _head(self, name: str) -> list[str]:
-        parameters = [self._parameter(argument) for argument in self.arguments]
-        start = f"static void {name}("
-        if isinstance(self.function, gpu.GPUFuncOp):
-            threads = math.prod(GpuKernel(self.function).cta_shape)
-            start = f"__global__ void __launch_bounds__({threads}) {name}("
-        line = f"{start}{', '.join(parameters)}) {{"
-        if len(line) <= _WIDTH:
-            return [line]
-        return [start, *(f"    {each}," for each in parameters[:-1]), f"    {parameters[-1]}) {{"]
-
-    def _parameter(self, argument: ir.BlockArgument) -> str:
-        if argument in self.extents:
-            return f"int64_t {self.extents[argument]}"
-        element = type_name(ir.MemRefType(argument.type).element_type)
-        writes = not all(isinstance(use.owner, READING_OPS) for use in argument.uses)
-        restrict = "" if argument in self.paired else "__restrict__ "
-        return f"{'' if writes else 'const '}{element}* {restrict}{self.buffers[argument]}"
+    def _parameters(self) -> list[str]:
+        """The parameters; the host has no tensor maps."""
+        names = {**self.extents, **self.buffers}
+        taken = [each for each in self.arguments if not (self.on_host and isinstance(each.type, TensorMapType))]
+        return [parameter_text(each, names[each], each not in self.paired) for each in taken]
 
     # --- what expressions ask -----------------------------------------------------------------------------------------
 
@@ -178,6 +142,11 @@ class FunctionPrinter:
         self.helpers.add(name)
         return name
 
+    def instruction(self, name: str) -> str:
+        """The name of the function that is an instruction, which is noted as needed."""
+        self.instructions.add(name)
+        return f"{NAMESPACE}::{function_name(name)}"
+
     def fold_constants(self, op: ir.OpView) -> CppText | None:
         """The number that an `index` op on two constants gives, where that is written shorter."""
         left, right = (constant_of(operand) for operand in op.operands)
@@ -193,44 +162,28 @@ class FunctionPrinter:
         return CppText(integer_text(value, op.results[0].type), PREFIX if value < 0 else ATOM)
 
     def is_nonnegative(self, value: ir.Value) -> bool:
-        """Whether an `index` or integer is known not to be negative: extents and thread numbers, and sums of such.
+        """Whether an `index` or integer is known not to be negative."""
+        return value in self._nonnegative
 
-        Arithmetic on positions does not overflow; that on integers may.
-        """
-        if value not in self._nonnegative:
-            self._nonnegative[value] = False  # for what it is asked of while it is computed
-            self._nonnegative[value] = self._computes_nonnegative(value)
-        return self._nonnegative[value]
+    def is_word(self, value: ir.Value) -> bool:
+        """Whether a value of type i32 is written as `uint32_t`."""
+        return value in self._words
 
-    def _computes_nonnegative(self, value: ir.Value) -> bool:
-        if isinstance(value, ir.BlockArgument):
-            return value in self.extents or self._is_upward_index(value)
-        op, constant = value.owner, constant_of(value)
-        if constant is not None:
-            return not is_float_type(value.type) and constant >= 0
-        if isinstance(op, Position):
-            return True
-        if isinstance(op, arith.IndexCastOp | arith.ExtSIOp):
-            return self.is_nonnegative(op.in_)
-        if not isinstance(value.type, ir.IndexType):
-            return False
-        if isinstance(op, arith.MaxSIOp):
-            return self.is_nonnegative(op.lhs) or self.is_nonnegative(op.rhs)
-        kinds = (arith.RemUIOp, arith.RemSIOp, *_NONNEGATIVE_WHERE_ALL_ARE)
-        return isinstance(op, kinds) and all(self.is_nonnegative(each) for each in op.operands)
-
-    def _is_upward_index(self, argument: ir.BlockArgument) -> bool:
-        """Whether a value is the index of a loop that starts at 0 or above."""
-        loop = argument.owner.owner.opview
-        return isinstance(loop, scf.ForOp) and argument.arg_number == 0 and self.is_nonnegative(loop.lowerBound)
+    def type_of(self, value: ir.Value) -> str:
+        """The C++ type of a value."""
+        if value in self._words:
+            return "uint32_t"
+        return "auto" if is_pointer(value) else type_name(value.type)
 
     def _expression(self, value: ir.Value) -> CppText:
         op = value.owner
         if isinstance(op, scf.IfOp):
             return self._choice(op)
+        if isinstance(op, PURE_SCALAR_OPS):
+            return _EXPRESSIONS[type(op)](self, op)
         if isinstance(value, ir.OpResult) and type(value.owner) in WRITERS:
             return WRITERS[type(value.owner)](self, value.owner, value.result_number)
-        raise _unspelt(op)
+        raise unspelt(op)
 
     def _choice(self, op: scf.IfOp) -> CppText:
         branches = [self.operand(terminator(block).operands[0]) for block in inner_blocks(op)]
@@ -268,29 +221,72 @@ class FunctionPrinter:
             self._if(op)
         elif isinstance(op, gpu.ShuffleOp):
             self._define(op.results[0], shuffle_text(self, op))
-        elif isinstance(op, SCALAR_OPS):
-            self.line(_SCALAR_TEXTS[type(op)](self, op))
+        elif isinstance(op, SCALAR_OPS) and not is_pure(op):
+            self.line(_STATEMENTS[type(op)](self, op))
         elif is_pure(op) or isinstance(op, memref.LoadOp):
             for result in op.results:
                 if result not in self.folding.folded and result not in self.folding.dead:
                     self._define(result, self._expression(result))
         elif not isinstance(op, gpu.ReturnOp | func.ReturnOp | scf.YieldOp | memref.GetGlobalOp):
-            raise _unspelt(op)
+            raise unspelt(op)
 
-    def _name(self, value: ir.Value) -> str:
+    def name(self, value: ir.Value) -> str:
+        """A new name for a value, which a statement is about to declare."""
         name = self.names.fresh(name_hint(value, self.buffers, self.extents))
         self.texts[value] = CppText(name)
         return name
 
     def name_of_parts(self, values: Sequence[ir.Value]) -> str:
         """A new name for values that are held together, each of which is a part of it from then on."""
-        name = self._name(values[0])
+        name = self.name(values[0])
         self.texts.update({value: CppText(f"{name}.at[{number}]") for number, value in enumerate(values)})
         return name
 
     def _define(self, value: ir.Value, expression: CppText) -> None:
-        name = self._name(value)
-        self.line(f"const {type_name(value.type)} {name} = {expression.text};")
+        name = self.name(value)
+        self.line(f"const {self.type_of(value)} {name} = {expression.text};")
+
+    def updated(self, op: InstructionOp) -> Element:
+        """Where what an instruction updates begins: where it is held, or in a new array with a copy of it."""
+        first = self.arrays.free(op.updated, op)
+        if first is None:
+            first = self._new_array(op.results, [self.operand(each).text for each in op.updated])
+        self._hold(op.results, first)
+        return first
+
+    def given(self, op: InstructionOp) -> Element:
+        """Where the results of an instruction begin: in an array of their own, or in that which they are a part of."""
+        array, number, size = part_of(op)
+        if number == 0:
+            name = self.name(op.results[0])
+            self._parts[array] = name
+            self.line(f"{self.type_of(op.results[0])} {name}[{size}];")
+        first = Element(self._parts[array], number)
+        self._hold(op.results, first)
+        return first
+
+    def fragment(self, values: Sequence[ir.Value]) -> str:
+        """Where values are that an instruction takes as one, in the order of an array: a new one, if they have none."""
+        first = self.arrays.together(values)
+        if first is None:
+            name = self.names.fresh("fragment")
+            texts = ", ".join(self.operand(each).text for each in values)
+            self.line(f"const {self.type_of(values[0])} {name}[] = {{{texts}}};")
+            first = Element(name, 0)
+        return first.address
+
+    def _new_array(self, values: Sequence[ir.Value], texts: Sequence[str]) -> Element:
+        """Declare an array for values with what it begins with."""
+        name = self.name(values[0])
+        for line in array_lines(self.type_of(values[0]), name, texts):
+            self.line(line)
+        return Element(name, 0)
+
+    def _hold(self, values: Sequence[ir.Value], first: Element) -> None:
+        self.arrays.hold(values, first)
+        for value in values:
+            self.texts[value] = CppText(str(self.arrays.element(value)))
+        self.variables.update(values)
 
     def _store(self, op: memref.StoreOp) -> None:
         index = self.operand(op.indices[0]).text if op.indices else "0"
@@ -300,7 +296,7 @@ class FunctionPrinter:
         needed = [number for number, result in enumerate(op.results) if list(result.uses)]
         results = [op.results[number] for number in needed]
         for result in results:
-            self.line(f"{type_name(result.type)} {self._name(result)};")
+            self.line(f"{self.type_of(result)} {self.name(result)};")
             self.variables.add(result)
         blocks = [block for block in inner_blocks(op) if len(block.operations)]
         for number, block in enumerate(blocks):
@@ -319,9 +315,11 @@ class FunctionPrinter:
         by = constant_of(op.step)
         over_tiles = by not in (None, 1) and constant_of(op.lowerBound) is not None
         advance = "++{}" if by == 1 else f"{{}} += {self.operand(op.step).text}"
-        kind = type_name(op.induction_variable.type)
+        kind = self.type_of(op.induction_variable)
         name = self.names.loop(over_tiles, self.loops, self.extents.get(op.upperBound))
         start, end = self.operand(op.lowerBound).text, self.operand(op.upperBound).within(SHIFT)
+        if "unroll = <disable = true>" in str(op.attributes.get("loop_annotation", None)):
+            self.line("#pragma unroll 1")
         self.line(f"for ({kind} {name} = {start}; {name} < {end}; {advance.format(name)}) {{")
         self.names.taken.add(name)
         self._loop_body(op, name)
@@ -333,27 +331,47 @@ class FunctionPrinter:
         self.loops.append(name)
         self.depth += 1
         self._ops(op.body)
-        carried = op.inner_iter_args
-        self._assign([self.texts[each].text for each in carried], carried, terminator(op.body).operands)
+        pairs = zip(op.inner_iter_args, terminator(op.body).operands, strict=True)
+        live = [(variable, value) for variable, value in pairs if variable not in self.folding.dead]
+        variables = [variable for variable, _ in live]
+        self._assign([self.texts[each].text for each in variables], variables, [value for _, value in live])
         self.depth -= 1
         self.loops.pop()
 
     def _carry(self, op: scf.ForOp) -> None:
         """Give each carried value its variable: that of its start, where nothing else needs that one any more."""
+        held = self.arrays.groups(op)
+        for group in held:
+            self._carry_array(op, group)
+        together = {number for group in held for number in group}
         declared: dict[str, list[str]] = {}
-        for variable, result, start in zip(op.inner_iter_args, op.results, op.initArgs, strict=True):
+        carried = zip(op.inner_iter_args, op.results, op.initArgs, strict=True)
+        for number, (variable, result, start) in enumerate(carried):
+            if number in together or variable in self.folding.dead:
+                continue
             block = start.owner if isinstance(start.owner, ir.Block) else start.owner.operation.block
             own = start in self.variables and len(list(start.uses)) == 1 and block == op.operation.block
             if own:
                 self.texts[variable] = self.texts[start]
             else:
                 text = self.operand(start).text
-                declared.setdefault(type_name(variable.type), []).append(f"{self._name(variable)} = {text}")
+                declared.setdefault(self.type_of(variable), []).append(f"{self.name(variable)} = {text}")
             self.texts[result] = self.texts[variable]
             self.variables.update((variable, result))
         for kind, each in declared.items():
             for first in range(0, len(each), _DECLARED_TOGETHER):
                 self.line(f"{kind} {', '.join(each[first : first + _DECLARED_TOGETHER])};")
+
+    def _carry_array(self, op: scf.ForOp, group: range) -> None:
+        """Hold carried values in an array: that of their start, where nothing else needs it any more."""
+        starts, variables, results = (
+            [values[number] for number in group] for values in (op.initArgs, op.inner_iter_args, op.results)
+        )
+        first = self.arrays.free(starts, op)
+        if first is None:
+            first = self._new_array(variables, [self.operand(each).text for each in starts])
+        self._hold(variables, first)
+        self._hold(results, first)
 
     def _assign(self, names: list[str], targets: Sequence[ir.Value], values: Sequence[ir.Value]) -> None:
         """Assign all at once: a variable only when nothing that is still to be assigned reads it."""
@@ -370,8 +388,8 @@ class FunctionPrinter:
             if free:
                 self.line(_assignment(name, text))
                 continue
-            kept = self.names.fresh(f"next_{name}")
-            self.line(f"const {type_name(target.type)} {kept} = {text};")
+            kept = self.names.fresh(re.sub(r"\W+", "_", f"next_{name}"))
+            self.line(f"const {self.type_of(target)} {kept} = {text};")
             waiting.append((name, target, kept, set()))
 
 
@@ -380,13 +398,3 @@ def _assignment(name: str, text: str) -> str:
     rest = text.removeprefix(f"{name} + ")
     plain = rest != text and not any(f" {symbol} " in rest for symbol in "+-?<>&|")
     return f"{name} += {rest};" if plain else f"{name} = {text};"
-
-
-def _unspelt(op: ir.OpView | ir.Block) -> TinycError:
-    """The error for what CUDA text has no spelling for."""
-    if isinstance(op, ir.Block):
-        return TinycError("InvalidIr", "CUDA text cannot refer to the argument of a block; run --gpu-expand first")
-    name = op.operation.name
-    remedy = "name its C function in the row's c_functions" if name.startswith("math.") else "run --gpu-expand first"
-    message = f"CUDA text has no spelling for '{name}'; {remedy}"
-    return TinycError("InvalidIr", message, where(around(op)))

@@ -8,15 +8,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from tinyc.dialects.cuda.printer.arrays import part_of
 from tinyc.dialects.cuda.printer.expressions import LIBRARY
 from tinyc.dialects.cuda.printer.prelude import HELPERS
-from tinyc.dialects.gpu.kernel import Position, axis_of
-from tinyc.dialects.gpu.statements import LoadVectorOp
-from tinyc.mlir import arith, gpu, ir, memref, scf
+from tinyc.dialects.gpu.kernel import WARP_LANES, Position, axis_of
+from tinyc.dialects.gpu.statements import AddressOp, InstructionOp, LoadVectorOp
+from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
 _LOOPS = "ijklmpqrst"
 _DEPTH = 4  # how far to look for what a position is made of
 _THREADS = {gpu.ThreadIdOp: "t", gpu.BlockIdOp: "b", gpu.GridDimOp: "grid_", gpu.BlockDimOp: "block_"}
+#: The kind of a word that comes from an address in shared memory.
+_SHARED = "shared"
+#: What the numbers of a place in a swizzled tile are.
+_PLACE_IN_TILE = ("line", "column")
+#: What begins the name of an instruction → what its results are called.
+_GIVEN = {"cvt.pack": "pair", "ld.": "loaded", "elect": "elected", "cluster.rank": "rank", "ldmatrix": "matrices"}
 _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | arith.BitcastOp
 
 #: Words that nothing may be called: of the language, macros, and those that the file uses itself.
@@ -28,7 +35,7 @@ RESERVED = frozenset(
     fill_floats fill_integers float floor_div for fprintf friend generator goto grid gridDim half has_blocks
     has_noted if inline int int16_t int32_t int64_t int8_t is_nan larger less_or_greater linux long main
     max_abs_err maximum memcpy minimum multiply_high mutable namespace new noexcept not not_eq nullptr number ok
-    operator or or_eq printf private protected public read_size reciprocal_root register require return short
+    operator or or_eq printf private protected ptx public read_size reciprocal_root register require return short
     signed size_t sizeof smaller static status status_expected std stderr stdin stdout strlen struct switch
     template this threadIdx thread_local throw to_device to_host true try typedef typeid typename uint16_t
     uint32_t uint64_t uint8_t union unix unsigned using virtual void volatile wchar_t while wrapping_add
@@ -106,8 +113,12 @@ class FreshNames:
 def name_hint(value: ir.Value, buffers: Mapping[ir.Value, str], extents: Mapping[ir.Value, str]) -> str:
     """A readable name for a value: after its loop, its buffer, its type or the extent that bounds it."""
     if isinstance(value, ir.BlockArgument):
-        return "acc"
+        return _carried(value)
     op = value.owner
+    if isinstance(op, InstructionOp):
+        return _given(op)
+    if isinstance(op, gpu.ShuffleOp) and str(value.type) == "i32":
+        return "warp"
     if isinstance(op, Position):
         return f"{_THREADS[type(op)]}{axis_of(op)}"
     if isinstance(op, _Conversion) and isinstance(op.in_.owner, memref.LoadOp | LoadVectorOp):
@@ -127,7 +138,80 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
         return _bounded_by(value, extents) or _of_threads(value)
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
+    if kind == "i32":
+        return _of_word(value)
     return "v" if kind.startswith(("f", "b")) else "word"
+
+
+def _carried(argument: ir.BlockArgument) -> str:
+    """A name for what a loop carries: a sum, or a position and whether it has gone round once more."""
+    loop = argument.owner.owner.opview
+    if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp):
+        return "acc"
+    body = loop.body.operations
+    carried_on = body[len(body) - 1].operands[argument.arg_number - 1]
+    following = carried_on.owner
+    by_op = {arith.XOrIOp: "parity", arith.SelectOp: "stage", arith.AndIOp: "stage", arith.RemUIOp: "stage"}
+    if isinstance(following, scf.ForOp) and isinstance(carried_on, ir.OpResult):  # an inner loop goes on with it
+        return _carried(following.inner_iter_args[carried_on.result_number])
+    return by_op.get(type(following), "acc")
+
+
+def _given(op: InstructionOp) -> str:
+    """A name for what an instruction gives."""
+    array, name = part_of(op)[0], op.entry.name
+    if array:
+        return array
+    found = (hint for start, hint in _GIVEN.items() if name.startswith(start))
+    return "acc" if op.entry.updated else next(found, "word")
+
+
+def _of_word(value: ir.Value) -> str:
+    """A name for a word after what it is used for, or the thread numbers or the shared memory that it comes from."""
+    op = value.owner
+    if isinstance(op, AddressOp):
+        return "base"
+    if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, gpu.ThreadIdOp):
+        return "thread"
+    if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, gpu.BlockIdOp):
+        return "block"
+    if isinstance(op, arith.ExtUIOp) and str(op.in_.type) == "i1":
+        return "flag"
+    if isinstance(op, arith.AndIOp) and name_hint(op.lhs, {}, {}) == "thread" and _number(op.rhs) == WARP_LANES - 1:
+        return "lane"
+    if isinstance(op, arith.ShRUIOp) and name_hint(op.lhs, {}, {}) == "warp" and _number(op.rhs) == 2:
+        return "warpgroup"
+    if isinstance(op, arith.AddIOp) and isinstance(op.lhs, ir.BlockArgument) and _number(op.rhs) == 1:
+        return f"next_{name_hint(op.lhs, {}, {})}"
+    if _SHARED in {kind for kind, _ in _sources(value, _DEPTH)}:
+        return "barrier" if _is_barrier(value) else "tile"
+    return _in_tile(value) or "offset"
+
+
+def _is_barrier(value: ir.Value) -> bool:
+    """Whether a word is where mbarriers are."""
+    users = [use.owner for use in value.uses]
+    sums = [user for user in users if isinstance(user, arith.AddIOp)]
+    waits = any(isinstance(user, InstructionOp) and user.entry.name.startswith("mbarrier.") for user in users)
+    return waits or any(_is_barrier(each.result) for each in sums)
+
+
+def _in_tile(value: ir.Value) -> str | None:
+    """The name of a word that says a line or a column of a tile, or the first of several."""
+    for use in value.uses:
+        user = use.owner
+        if isinstance(user, func.CallOp) and len(user.operands) == len(_PLACE_IN_TILE):
+            return _PLACE_IN_TILE[use.operand_number]
+        if isinstance(user, arith.AddIOp) and use.operand_number == 0 and _number(user.rhs) is not None:
+            found = _in_tile(user.result)
+            if found is not None:
+                return found
+    return None
+
+
+def _number(value: ir.Value) -> int | None:
+    op = value.owner
+    return ir.IntegerAttr(op.value).value if isinstance(op, arith.ConstantOp) else None
 
 
 def _bounded_by(value: ir.Value, extents: Mapping[ir.Value, str]) -> str | None:
@@ -161,6 +245,8 @@ def _sources(value: ir.Value, depth: int) -> set[tuple[str, str]]:
         return {("", "")}
     if isinstance(op, arith.ConstantOp):
         return set()
+    if isinstance(op, AddressOp):
+        return {(_SHARED, "")}
     if isinstance(op, Position):
         return {(_THREADS[type(op)], axis_of(op))}
     return {source for each in op.operands for source in _sources(each, depth - 1)}

@@ -5,6 +5,7 @@ They give operators the meaning that MLIR gives them, the same on the device and
 
 from collections.abc import Iterable
 
+from tinyc.dialects.cuda.printer.idioms import IDIOM_FUNCTIONS
 from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
 
 #: Those that expressions call, by name, in the order in which they stand in a file.
@@ -78,6 +79,7 @@ __host__ __device__ inline To bit_cast(From from) {
 #: All of them: last those that the scalar level's own ops call.
 HELPERS: dict[str, str] = {
     **_OF_EXPRESSIONS,
+    **IDIOM_FUNCTIONS,
     **{
         name: text
         for functions in by_op(SCALAR_OPS, "tinyc.dialects.cuda.printer.ops", "CALLED_FUNCTIONS").values()
@@ -94,14 +96,52 @@ def prelude(names: Iterable[str]) -> str:
 
 _KERNEL_HEADERS = ("cmath", "cstdint", "cstring")
 _MAIN_HEADERS = ("algorithm", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "random", "vector")
+#: Of a `main` with tensor maps.
+_MAP_HEADERS = ("type_traits",)
 
 
 def includes(text: str, with_main: bool) -> str:
     """The includes of a file: CUDA's for the types in its text, and the library's."""
-    types = {"__nv_bfloat16": "cuda_bf16.h", "half": "cuda_fp16.h"}
+    types = {"CUtensorMap": "cuda.h", "__nv_bfloat16": "cuda_bf16.h", "half": "cuda_fp16.h"}
     cuda = [*(header for name, header in types.items() if name in text), "cuda_runtime.h"]
     library = _MAIN_HEADERS if with_main else _KERNEL_HEADERS
+    library = sorted((*library, *_MAP_HEADERS)) if TENSOR_MAP_FUNCTION in text else library
     return "\n".join([*(f"#include <{each}>" for each in cuda), "", *(f"#include <{each}>" for each in library)])
+
+
+#: What `main` makes tensor maps with.
+TENSOR_MAP_FUNCTION = """\
+// How copies of boxes find a tensor: `dims` in elements, innermost first, whose elements are neighbours; the distances
+// of the others in bytes; the box, whose rows are swizzled in spans of so many bytes in shared memory.
+template <typename T>
+CUtensorMap tensor_map(const T* tensor, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
+                       const std::vector<uint32_t>& box, int swizzle) {
+  constexpr bool is_bf16 = std::is_same_v<T, __nv_bfloat16>;
+  constexpr CUtensorMapDataType type = is_bf16                  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                       : std::is_same_v<T, half>  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                       : std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                       : sizeof(T) == 4           ? CU_TENSOR_MAP_DATA_TYPE_INT32
+                                                                  : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+  CHECK_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
+  const std::vector<uint64_t> sizes(dims.begin(), dims.end()), distances(strides.begin(), strides.end());
+  const std::vector<uint32_t> each(dims.size(), 1);
+  CUtensorMap map;
+  const CUresult error = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found)(
+      &map, type, dims.size(), const_cast<T*>(tensor), sizes.data(), distances.data(), box.data(), each.data(),
+      CU_TENSOR_MAP_INTERLEAVE_NONE,
+      swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+      : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+      : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                      : CU_TENSOR_MAP_SWIZZLE_NONE,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (error != CUDA_SUCCESS) {
+    fprintf(stderr, "the driver refuses a tensor map: error %d\\n", int(error));
+    exit(4);
+  }
+  return map;
+}"""
 
 
 #: What `main` is written with.

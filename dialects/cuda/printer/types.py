@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from tinyc.diagnostics import TinycError
-from tinyc.mlir import ir
+from tinyc.mlir import arith, ir
 from tinyc.vocabulary.element_type import ElementType
 
 _NAMES = {
@@ -58,6 +58,12 @@ def value_of(attribute: ir.Attribute) -> int | float:
     """The number that a constant's attribute is."""
     assert isinstance(attribute, ir.IntegerAttr | ir.FloatAttr | ir.BoolAttr)
     return attribute.value
+
+
+def constant_of(value: ir.Value) -> int | float | None:
+    """The number that a value is, or None."""
+    op = value.owner
+    return value_of(op.value) if isinstance(op, arith.ConstantOp) else None
 
 
 def integer_text(value: int | float, kind: ir.Type) -> str:

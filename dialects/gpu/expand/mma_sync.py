@@ -29,8 +29,18 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     registers: list[ir.Value] = []
     for offset in range(0, along, 2 * _LINES):
         matrices = 4 if along - offset >= 2 * _LINES else 2
-        registers += _load(buffer, side, stage, start + offset, op.k.value, workers.lane, matrices)
+        loaded = _load(buffer, side, stage, start + offset, op.k.value, workers.lane, matrices)
+        _note_fragment(loaded, side, len(registers), along // _LINES * 2)
+        registers += loaded
     expansion.accumulators[op.fragment] = registers
+
+
+def _note_fragment(loaded: list[ir.Value], side: str, first: int, size: int) -> None:
+    """Note for those who print the load of which array its registers are a part: from `first` on, of `size`."""
+    array, place = ir.StringAttr.get(side), ir.DenseI64ArrayAttr.get([first, size])
+    load = loaded[0].owner
+    assert not isinstance(load, ir.Block)  # it has been emitted just now
+    load.attributes["tgpu.part_of"] = ir.DictAttr.get({"array": array, "place": place})
 
 
 def _load(

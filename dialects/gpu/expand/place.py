@@ -52,7 +52,7 @@ class TilePlace:
         return elements.taken_apart(self.shape, [(self.axes[side], number) for side, number in parts])
 
 
-def store_results(elements: FlatElements, op: EpilogueOp, index: IndexValues) -> None:
+def store_results(elements: FlatElements, op: EpilogueOp | EpilogueSlabOp, index: IndexValues) -> None:
     """Emit what becomes of element `index` of the accumulated tensor, and write it to its place in each output."""
     shape, places = tensor_type(op.accumulated.type).shape, op.places
     assert not isinstance(places, str)  # the layer's rule

@@ -2,6 +2,7 @@
 
 from tinyc.codegen.words import Word, as_i32, as_index, equals, is_below
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS
 from tinyc.dialects.gpu.statements import ClusterBarrierOp, FenceAsyncOp, NamedBarrierOp, WarpgroupsOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
@@ -20,6 +21,8 @@ def expand_warpgroups(expansion: Expansion, op: WarpgroupsOp) -> None:
     group = everyone.warp // WARPGROUP_WARPS
     inside = equals(group, first) if count == 1 else is_below(group - first, count)
     with expansion.elements.where(inside):
+        last = "" if count == 1 else f" to {first + count - 1}"
+        comment(f"warpgroup{'s' if last else ''} {first}{last}{': one thread' if op.one_thread.value else ''}")
         if registers:
             emit_ptx(f"setmaxnreg.{'inc' if registers > launched else 'dec'}.{registers}")
         workers = everyone.warpgroup(first)

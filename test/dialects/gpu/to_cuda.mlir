@@ -4,7 +4,7 @@
 !vector = !region.memref<tensor<?xf16, #tiny.dims<["N"]>>, [1], 128 : i64, true>
 
 // One thread for each element, a guarded read as `? :`, conversions of f16.
-// CHECK-LABEL: nvcc -O3 -arch=sm_90a
+// CHECK-LABEL: nvcc -O3 -gencode arch=compute_90a,code=sm_90a
 // CHECK: #include <cuda_fp16.h>
 // CHECK: __global__ void __launch_bounds__(256) shifted(
 // CHECK-SAME: const half* __restrict__ X, half* __restrict__ Y, int64_t N) {

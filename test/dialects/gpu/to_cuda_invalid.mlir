@@ -43,7 +43,7 @@ gpu.module @kernels {
     %zero = "tgpu.zero"() : () -> !acc
     %once = "tgpu.fma"(%tiles, %tiles, %c0, %zero) : (!tiles, !tiles, index, !acc) -> !acc
     %twice = "tgpu.fma"(%tiles, %tiles, %c0, %once) : (!tiles, !tiles, index, !acc) -> !acc
-    // expected-error @+1 {{'tgpu.epilogue' has 2 products in one accumulator; the CUDA check takes one 'tgpu.fma', with one 'tgpu.load_tile' of each operand; print the kernel without its host: remove the function that launches it from the module}}
+    // expected-error @+1 {{'tgpu.epilogue' has 2 products in one accumulator; the CUDA check takes one product, of two operands with one load each; print the kernel without its host: remove the function that launches it from the module}}
     "tgpu.epilogue"(%twice, %c0, %c0, %c0) ({
     ^bb0(%sum: tensor<32x32xf32>):
       "region.yield"(%sum, %y) {materialize = "gmem"} : (tensor<32x32xf32>, !buffer) -> ()
@@ -70,7 +70,7 @@ gpu.module @kernels {
     %tiles = "tgpu.alloc_smem"() : () -> !tiles
     %zero = "tgpu.zero"() : () -> !acc
     %once = "tgpu.fma"(%tiles, %tiles, %c0, %zero) : (!tiles, !tiles, index, !acc) -> !acc
-    // expected-error @+1 {{'tgpu.epilogue' has 0 loads of one operand; the CUDA check takes one 'tgpu.fma', with one 'tgpu.load_tile' of each operand; print the kernel without its host: remove the function that launches it from the module}}
+    // expected-error @+1 {{'tgpu.epilogue' has 0 loads of one operand; the CUDA check takes one product, of two operands with one load each; print the kernel without its host: remove the function that launches it from the module}}
     "tgpu.epilogue"(%once, %c0, %c0, %c0) ({
     ^bb0(%sum: tensor<32x32xf32>):
       "region.yield"(%sum, %y) {materialize = "gmem"} : (tensor<32x32xf32>, !buffer) -> ()

@@ -4,8 +4,9 @@ It has no tiles: it computes the outputs one element after the other, and a sum 
 Reading order:
 
     function       the function, with the kernel's arguments, and in it each statement that writes outputs
-    epilogue       a matrix product: the sum that an epilogue finishes, found from its accumulator
-    epilogue_slab  the same of tensor-core kernels: not written yet
+    product        a matrix product: what it multiplies, found from the accumulator that an epilogue finishes
+    epilogue, epilogue_slab
+                   the sum of the product, and what is made of it
     map, topk, scatter_add
                    the other statements that write outputs, `compute(elements, op)`
     map_runs, transpose, scan_rows

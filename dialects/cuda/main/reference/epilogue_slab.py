@@ -1,16 +1,16 @@
-"""`tgpu.epilogue_slab` and the matrix product that it finishes: CUDA text has no sequential form of it yet."""
+"""`tgpu.epilogue_slab` and the matrix product that it finishes, element by element, whatever writes the tiles then."""
 
-from tinyc.diagnostics import TinycError
+from tinyc.dialects.cuda.main.reference import epilogue
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
-from tinyc.mlir.locations import where
 
 
 def compute(elements: FlatElements, op: EpilogueSlabOp) -> None:
-    """Refuse it.
+    """Compute each element of the output, at the first slab of columns: the others are for the same output.
 
     Raises:
-        TinycError: `NoGpuKernel`.
+        TinycError: `InvalidIr`: the accumulator has not one product, or an operand not one source.
     """
-    message = "CUDA text of kernels on tensor cores cannot be printed yet; print their PTX, --nvvm-to-ptx"
-    raise TinycError("NoGpuKernel", message, where(op.location))
+    first, _ = op.slab
+    if first == 0:
+        epilogue.compute(elements, op)

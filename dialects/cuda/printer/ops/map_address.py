@@ -1,18 +1,11 @@
-"""`tgpu.map_address` as CUDA text: not written yet."""
+"""`tgpu.map_address` as CUDA text."""
 
-from tinyc.diagnostics import TinycError
-from tinyc.dialects.cuda.printer.text import ExpressionPrinter
+from tinyc.dialects.cuda.printer.text import CppText, ExpressionPrinter
 from tinyc.dialects.gpu.statements import MapAddressOp
-from tinyc.mlir.locations import where
 
 CALLED_FUNCTIONS: dict[str, str] = {}
 
 
-def text(printer: ExpressionPrinter, op: MapAddressOp) -> str:
-    """Refuse it.
-
-    Raises:
-        TinycError: `NoGpuKernel`.
-    """
-    message = "CUDA text of kernels on tensor cores cannot be printed yet; print their PTX, --nvvm-to-ptx"
-    raise TinycError("NoGpuKernel", message, where(op.location))
+def expression(printer: ExpressionPrinter, op: MapAddressOp) -> CppText:
+    """The address of the parameter that the map is."""
+    return CppText(f"&{printer.buffer(op.map)}")

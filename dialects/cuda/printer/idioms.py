@@ -1,0 +1,119 @@
+"""Address arithmetic that has a name, as calls of functions: what a reader would not want to take apart.
+
+In: a function at the scalar level, changed in place. Out: a `func.call` for each place of an element in a swizzled
+tile, and for each descriptor of a tile that a wgmma multiplies. What is written otherwise stays as it is.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from tinyc.dialects.cuda.printer.folding import inner_blocks
+from tinyc.dialects.cuda.printer.types import constant_of
+from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
+from tinyc.mlir import arith, func, ir
+
+#: On a call: the numbers that are arguments of the function's template.
+TEMPLATE = "tgpu.template"
+#: The functions by their names.
+IDIOM_FUNCTIONS: dict[str, str] = {
+    "swizzled": """\
+// Where an element is in a tile in shared memory, in bytes: slabs of lines of `Line` bytes stand behind each other, and
+// in a line the chunks of 16 bytes are exchanged as its number says, so that lines below each other meet no bank twice.
+template <int Element, int Line, int Slab>
+__device__ __forceinline__ uint32_t swizzled(uint32_t line, uint32_t column) {
+  const uint32_t place = column * Element;
+  const uint32_t chunk = place % Line / 16 ^ line / (128 / Line) % (Line / 16);
+  return place / Line * Slab + line * Line + chunk * 16 + place % 16;
+}""",
+    "tile_descriptor": """\
+// What a wgmma is told of a tile: its address, bytes from a slab to the next and from 8 lines to the next, its swizzle.
+template <int Slab, int Lines, int Swizzle>
+__device__ __forceinline__ uint64_t tile_descriptor(uint32_t address) {
+  constexpr uint64_t mode = Swizzle == 128 ? 1 : Swizzle == 64 ? 2 : 3;
+  return mode << 62 | uint64_t(Lines / 16) << 32 | uint64_t(Slab / 16) << 16 | address / 16;
+}""",
+}
+_LINE_OF_SWIZZLE_MODE = {1: 128, 2: 64, 3: 32}
+_FIELD = 2**14 - 1
+_OpT = TypeVar("_OpT", bound=ir.OpView)
+
+
+def name_idioms(block: ir.Block) -> None:
+    """Put calls in the place of what has a name, in a block and those inside of it."""
+    for op in block.operations:
+        for inner in inner_blocks(op):
+            name_idioms(inner)
+        if isinstance(op, arith.AddIOp):
+            _replace(op, "swizzled", _swizzled(op))
+        elif isinstance(op, arith.OrIOp):
+            _replace(op, "tile_descriptor", _descriptor(op))
+
+
+def _replace(op: ir.OpView, name: str, found: tuple[Sequence[int], Sequence[ir.Value]] | None) -> None:
+    if found is None:
+        return
+    numbers, operands = found
+    with ir.InsertionPoint(op), op.location:
+        call = func.CallOp([op.results[0].type], name, list(operands))
+    call.attributes[TEMPLATE] = ir.DenseI64ArrayAttr.get(numbers)
+    op.results[0].replace_all_uses_with(call.results[0])
+
+
+def _swizzled(op: arith.AddIOp) -> tuple[Sequence[int], Sequence[ir.Value]] | None:
+    """`slab * slab_bytes + line * line_bytes + ((chunk ^ order) * 16 + inside)`, as `SharedLayout.offset` has it."""
+    start, within = _made_by(arith.AddIOp, op.lhs), _made_by(arith.AddIOp, op.rhs)
+    if start is None or within is None:
+        return None
+    (slab, slab_bytes), (line, line_bytes) = (_with_number(arith.MulIOp, each) for each in (start.lhs, start.rhs))
+    exchanged, chunk_bytes = _with_number(arith.MulIOp, within.lhs)
+    order = _made_by(arith.XOrIOp, exchanged)
+    if not (slab_bytes and line_bytes and order) or chunk_bytes != CHUNK_BYTES:
+        return None
+    chunk, per_chunk = _with_number(arith.ShRUIOp, order.lhs)
+    place, below = _with_number(arith.AndIOp, within.rhs)
+    inside, element = _with_number(arith.MulIOp, place)
+    if element == 0:
+        inside, element = place, 1
+    column, last = _with_number(arith.AndIOp, inside)
+    same = chunk == place and (1 << per_chunk, below) == (CHUNK_BYTES, CHUNK_BYTES - 1)
+    if not same or (last + 1) * element != line_bytes or not _is_order(order.rhs, line, line_bytes):
+        return None
+    if _with_number(arith.ShRUIOp, slab) != (column, last.bit_length()):
+        return None
+    return (element, line_bytes, slab_bytes), (line, column)
+
+
+def _is_order(order: ir.Value, line: ir.Value, line_bytes: int) -> bool:
+    """Whether a value is how the chunks of a line are exchanged."""
+    number, last = _with_number(arith.AndIOp, order)
+    alike = 128 // line_bytes
+    wanted = (line, alike.bit_length() - 1)
+    return last == line_bytes // CHUNK_BYTES - 1 and (
+        number == line if alike == 1 else _with_number(arith.ShRUIOp, number) == wanted
+    )
+
+
+def _descriptor(op: arith.OrIOp) -> tuple[Sequence[int], Sequence[ir.Value]] | None:
+    """An address in units of 16 bytes, and fields that are known, as the expansion of `tgpu.wgmma` has them."""
+    widened, known = _made_by(arith.ExtUIOp, op.lhs), constant_of(op.rhs)
+    if widened is None or not isinstance(known, int):
+        return None
+    address, by = _with_number(arith.ShRUIOp, widened.in_)
+    fields = known % 2**64
+    slab, lines, mode = fields >> 16 & _FIELD, fields >> 32 & _FIELD, fields >> 62
+    is_whole = slab << 16 | lines << 32 | mode << 62 == fields
+    if not is_whole or 1 << by != CHUNK_BYTES or mode not in _LINE_OF_SWIZZLE_MODE:
+        return None
+    return (slab * CHUNK_BYTES, lines * CHUNK_BYTES, _LINE_OF_SWIZZLE_MODE[mode]), (address,)
+
+
+def _made_by(kind: type[_OpT], value: ir.Value) -> _OpT | None:
+    op = value.owner
+    return op if isinstance(op, kind) else None
+
+
+def _with_number(kind: type[ir.OpView], value: ir.Value) -> tuple[ir.Value, int]:
+    """What an op of a kind computes its result from, with a number that is not negative; the value and 0 otherwise."""
+    op = _made_by(kind, value)
+    known = None if op is None else constant_of(op.operands[1])
+    return (op.operands[0], known) if op is not None and isinstance(known, int) and known > 0 else (value, 0)

@@ -1,0 +1,117 @@
+"""Kernels on tensor cores as CUDA text: as a person would write them, compiled by nvcc, and computing what numpy does.
+
+What nvcc makes of the text runs on the simulator, with all of its checks. The CPU's function of a file is that of the
+kernel without tensor cores, which runs in `test_cuda_file`.
+"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from cuda_on_host import build, compile_for_gpu, run, run_ptx_of
+from installed import ROOT
+from tinyc.dialects.gpu.to_cuda import cuda_text
+from tinyc.dialects.region.plan import RegionPlan
+from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
+from tinyc.dialects.tiny.to_region import TinyToRegion
+from tinyc.importers import tiny_json
+from tinyc.passes.runner import run_passes
+
+GEMM = (ROOT / "examples" / "gemm_bias_relu.json").read_text(encoding="utf-8")
+SIZES = {"M": 136, "N": 264, "K": 72}
+WARPS = {"scheme": "mma", "tile": [64, 64, 32], "warp_tile": "32x32", "stages": 3}
+WARPGROUPS = {"scheme": "mma", "tile": [128, 128, 64], "warp_tile": "64x128", "stages": 2}
+PLANS = [
+    ("sm_80", WARPS),
+    ("sm_90a", {**WARPGROUPS, "schedule": "simple"}),
+    ("sm_90a", {**WARPGROUPS, "schedule": "cooperative", "cluster": [2, 1]}),
+    ("sm_90a", {**WARPGROUPS, "schedule": "pingpong", "warp_tile": "128x128"}),
+]
+
+
+def gpu_module(document, arch, plan=None, bind=None):
+    module = tiny_json.import_program(document, bind=bind or {})
+    given = RegionPlan(arch=arch, plan=None if plan is None else json.dumps(plan))
+    run_passes(module, [TinyToRegion(), given, RegionToGpu(arch=arch)])
+    return module
+
+
+def test_a_loop_of_warps_reads_like_one_that_a_person_wrote():
+    text = cuda_text(gpu_module(GEMM, "sm_80", WARPS, SIZES))
+    assert "extern __shared__ __align__(1024) unsigned char smem[];" in text
+    loop = re.search(r"  float acc\[32\] = \{\};.*?\n  }\n", text, re.DOTALL)[0]
+    for wanted in (
+        r"    ptx::cp_async_wait_group_1\(\);\n    __syncthreads\(\);\n",
+        r"    uint32_t a0\[8\];\n"
+        r"    ptx::ldmatrix_x4\(&a0\[0\], tile\d \+ swizzled<2, 64, 4096>\(line\d, column\d\)\);\n",
+        r"    ptx::ldmatrix_x4_trans\(&b0\[4\], tile\d \+ swizzled<2, 128, 4096>\(line\d, column\d \+ 16\)\);\n",
+        r"      for \(int n = 0; n < 4; \+\+n\) {\n"
+        r"        ptx::mma_sync_m16n8k16_f32_f16\(&acc\[16 \* m \+ 4 \* n\], &a0\[4 \* m\], &b0\[2 \* n\]\);\n",
+    ):
+        assert re.search(wanted, loop)
+    # The sums are stored in a loop, too.
+    assert re.search(r"ptx::st_shared_32\(base \+ swizzled<2, 128, 8192>\(line\d, column\d \+ \d+ \* n\),\n", text)
+    assert max(len(line) for line in text.splitlines() if not line.startswith("//")) <= 120
+    # An instruction is a function, and only those used are there.
+    assert '"+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])' in text
+    assert "wgmma" not in text
+    assert "wrapping_add" not in text
+
+
+def test_roles_of_warpgroups_are_branches_with_a_comment():
+    text = cuda_text(gpu_module(GEMM, *PLANS[2], SIZES))
+    for wanted in (
+        "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384) ",
+        "const __grid_constant__ CUtensorMap X_map",
+        "half* __restrict__ Y,",
+        "  // warpgroup 0: one thread\n",
+        "ptx::tma_load_2d(",
+        "  // warpgroups 1 to 2\n",
+        "ptx::wgmma_m64n128k16_f32_f16_tb(&acc[0], tile_descriptor<16, 1024, 128>(tile",
+        "cudaFuncAttributeMaxDynamicSharedMemorySize",
+        "tensor_map(d_X, {72, 136}, {144}, {64, 128}, 128)",
+    ):
+        assert wanted in text
+
+
+@pytest.mark.parametrize(
+    ("arch", "plan"), [PLANS[0], PLANS[2], *(pytest.param(*PLANS[each], marks=pytest.mark.long) for each in (1, 3))]
+)
+def test_nvcc_compiles_kernels_for_all_sizes(arch, plan, tmp_path):
+    compile_for_gpu(cuda_text(gpu_module(GEMM, arch, plan)), tmp_path, arch.removeprefix("sm_"))
+
+
+@pytest.mark.parametrize(("arch", "plan"), PLANS)
+def test_what_nvcc_makes_of_a_kernel_is_right(arch, plan, tmp_path):
+    random = np.random.default_rng(7)
+    shapes = {"X": (136, 72), "W": (72, 264), "bias": (264,)}
+    inputs = {name: random.standard_normal(shape).astype(np.float16) for name, shape in shapes.items()}
+    x, w, bias = (each.astype(np.float32) for each in inputs.values())
+    found = run_ptx_of(gpu_module(GEMM, arch, plan, SIZES), arch, inputs, tmp_path)["Y"].astype(np.float32)
+    np.testing.assert_allclose(found, np.maximum(x @ w + bias, 0), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(("arch", "plan"), PLANS[:2])
+def test_the_cpu_computes_the_same_whatever_loads_the_tiles(arch, plan, tmp_path):
+    """The function of the CPU in a file with tensor cores, beside a kernel that runs on the CPU, too."""
+    naive = cuda_text(gpu_module(GEMM, arch, bind=SIZES))
+    assert "ptx::" not in naive
+    ran = run(
+        build(naive.replace(reference(naive), reference(cuda_text(gpu_module(GEMM, arch, plan, SIZES)))), tmp_path)
+    )
+    assert (ran.errors, ran.status, ran.line) == ("", 0, "max_abs_err=0.000000")
+
+
+def test_main_launches_the_kernel_that_the_sizes_allow():
+    text = cuda_text(gpu_module(GEMM, "sm_80", WARPS))
+    launches = re.findall(r"(\w+)<<<grid, dim3\(\d+, 1, 1\), \d+>>>", text)
+    assert launches == ["matmul_add_relu_cast_aligned", "matmul_add_relu_cast"]
+    assert "  if (8 * floor_div(K, 8) == K && 8 * floor_div(N, 8) == N) {\n" in text
+    assert re.findall(r"static void (\w+)_reference", text) == ["matmul_add_relu_cast"]
+
+
+def reference(text):
+    """The function of the CPU."""
+    return re.search(r"^static void \w+_reference\(.*?^}", text, re.MULTILINE | re.DOTALL)[0]
