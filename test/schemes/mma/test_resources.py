@@ -63,9 +63,10 @@ def test_warpgroups_with_tiles_of_their_own_have_slabs_of_their_own():
     assert slab_bytes(tiling, ON_SM90) == 2 * 2 * 64 * 64 * 2
 
 
-def test_columns_that_are_finished_at_a_time_are_128_bytes():
+def test_columns_that_are_finished_at_a_time_are_at_most_128_bytes():
     assert (slab_columns(HOPPER, 2), slab_columns(HOPPER, 4)) == (64, 32)
     assert slab_columns(dataclasses.replace(HOPPER, unit_tile=(64, 32)), 2) == 32
+    assert slab_columns(dataclasses.replace(HOPPER, unit_tile=(64, 160)), 2) == 32  # five times as many, all alike
 
 
 def test_tiles_begin_where_swizzles_do():

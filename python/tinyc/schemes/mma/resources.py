@@ -4,6 +4,7 @@ In: a tiling, a product, its matrix unit, a target. Out: numbers, and what of th
 counts are an estimate by fragments: `ptxas` decides. Source: specification 000 §5.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -85,7 +86,7 @@ def stage_bytes(tiling: MmaTiling, unit: MatrixUnit) -> int:
 
 def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
     """The columns of a unit's accumulators that are finished at a time, for an output of such elements."""
-    return min(tiling.unit_tile[1], SLAB_LINE_BYTES // element_bytes)
+    return math.gcd(tiling.unit_tile[1], SLAB_LINE_BYTES // element_bytes)
 
 
 def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
