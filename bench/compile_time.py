@@ -8,6 +8,7 @@ interpreter that has Triton; without it there are the times of tinyc alone. ptxa
 """
 
 import argparse
+import os
 import sys
 import time
 from contextlib import redirect_stdout
@@ -139,7 +140,8 @@ def main() -> int:
 
 
 def _versions(triton: Checkout | None) -> list[str]:
-    told = [f"ptxas {find_sass_tools().ptxas_version}"]
+    """What ran, and how busy the machine was: times of a busy one are too long, ratios of rounds are less so."""
+    told = [f"load average {os.getloadavg()[0]:.1f}", f"ptxas {find_sass_tools().ptxas_version}"]
     if triton is not None:
         told.append(f"Triton {triton.ask(PRODUCTS[0].asked_of_triton)['version']}")
     return told

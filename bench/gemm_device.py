@@ -143,7 +143,8 @@ def triton_of(operands: Operands) -> Callable[[], torch.Tensor]:
     given = stored.get("bias", c), stored.get("residual", c)
     sizes = product.m, product.n, product.k
     strides = *a.stride(), *b.stride(), c.stride(0)
-    kernel = triton.autotune(triton_gemm.configurations(), key=["m", "n", "k"])(triton_gemm.product)
+    tuned = triton.autotune(triton_gemm.configurations(product.kind.bytes), key=["m", "n", "k"])
+    kernel = tuned(triton_gemm.product)
 
     def grid(chosen: Mapping[str, int]) -> tuple[int]:
         return (triton.cdiv(product.m, chosen["TILE_M"]) * triton.cdiv(product.n, chosen["TILE_N"]),)
@@ -202,7 +203,7 @@ def _fault(launch: Callable[[], torch.Tensor], operands: Operands, stage: Stage,
         with torch.cuda.stream(stage.stream):
             result = launch()
         torch.cuda.synchronize()
-    except (RuntimeError, TinycError) as error:
+    except (RuntimeError, triton.TritonError, TinycError) as error:
         return " ".join(str(error).split())[:_SHOWN]
     error = operands.error(result) if is_judged else 0
     return "" if error <= 1 else f"wrong, {error:.3g} times what is allowed"

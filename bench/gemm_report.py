@@ -187,7 +187,7 @@ def clock_device(name: str) -> str | None:
 def roofline(rows: Sequence[Row]) -> str:
     """The text of an SVG file: each product's FLOPs of the bytes that it has to move, and the speeds it is computed at.
 
-    Hollow points are the clock's predictions. Ceilings are those of f16, and of f32 on the CUDA cores; they are an H100's where
+    Hollow points are the clock's predictions. Ceilings are those of f16, and of f32 on the CUDA cores; of an H100 where
     the clock does not know the GPU.
     """
     points: list[tuple[float, float, str, str]] = []

@@ -10,7 +10,7 @@ needs nothing of tinyc. The scheme is that of Triton's tutorial 03.
 import triton
 import triton.language as tl
 
-#: What is tuned over: tile, steps of loads ahead, warps.
+#: What is tuned over, for operands of 2 bytes: tile, stages, warps.
 _TILES = (
     (128, 256, 64, 3, 8),
     (256, 128, 64, 3, 8),
@@ -84,11 +84,10 @@ def product(
     tl.store(c + place, sums.to(c.dtype.element_ty), mask=inside)
 
 
-def configurations() -> list[triton.Config]:
-    """What `triton.autotune` chooses from."""
-    return [
-        triton.Config(
-            {"TILE_M": rows, "TILE_N": columns, "TILE_K": steps, "GROUP": _GROUP}, num_stages=stages, num_warps=warps
-        )
-        for rows, columns, steps, stages, warps in _TILES
-    ]
+def configurations(element_bytes: int) -> list[triton.Config]:
+    """What `triton.autotune` chooses from, for operands of so many bytes: a tile of any of them has the same bytes."""
+    made: list[triton.Config] = []
+    for rows, columns, steps, stages, warps in _TILES:
+        tile = {"TILE_M": rows, "TILE_N": columns, "TILE_K": steps * 2 // element_bytes, "GROUP": _GROUP}
+        made.append(triton.Config(tile, num_stages=stages, num_warps=warps))
+    return made

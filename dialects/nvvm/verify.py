@@ -4,6 +4,7 @@ In: a module with `gpu.module`s. Out: whether everything in them is in `whitelis
 op. It is a list of what is known to work, not of what is known to fail.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 
@@ -141,6 +142,7 @@ def _op(op: ir.Operation, texts: _TypeTexts) -> Iterator[Violation]:
         yield from _assembly(assembly)
 
 
+@functools.lru_cache(maxsize=256)
 def _is_struct(kind: str) -> bool:
     """Whether a type is a struct of scalars."""
     held = _STRUCT.fullmatch(kind)

@@ -79,8 +79,7 @@ def test_run_of_a_model_loads_no_compiler(file):
 
 
 OF_PROGRAMS = (
-    "--target=cpu --arch=sm_80 --plan={} --fuse=a,b --no-fuse=a,b --fusion=none --line-info "
-    "--dump=tiny --dump-dir=there --stock-printing --check"
+    "--plan={} --fuse=a,b --no-fuse=a,b --fusion=none --line-info --dump=tiny --dump-dir=there --stock-printing --check"
 )
 
 

@@ -93,7 +93,7 @@ def with_code(model, old, new):
     edited = re.sub(old, new, code)
     assert edited != code
     made = compile_object(edited).image if model.target == "cpu" else edited.encode()
-    return CompiledModel(lowering, model.target, executor_of(replace(model.artifact(), code=made)), [])
+    return CompiledModel({None: lowering}, model.target, executor_of(replace(model.artifact(), code=made)), [])
 
 
 @pytest.mark.parametrize(("target", "old"), [("cpu", r"\bfadd (?=float %\d+, %)"), ("sim", r"\badd(?=\.rn\.f32)")])

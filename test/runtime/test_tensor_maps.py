@@ -5,6 +5,8 @@ The kernel copies the boxes [8, 8] of the first columns of `x` by TMA, and store
 
 import dataclasses
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,12 +241,21 @@ def test_the_bindings_have_what_launches_are_made_of():
             return real.CUstream(71)
 
         def _cuLaunchKernelEx(self, config, kernel, parameters, extra):  # noqa: N802
-            seen.append((config.gridDimX, config.blockDimX, int(config.hStream), config.numAttrs))
+            shared = config.sharedMemBytes
+            seen.append((config.gridDimX, config.blockDimX, shared, int(config.hStream), config.numAttrs))
             size = config.attrs[0].value.clusterDim
             seen.append((size.x, size.y, size.z))
 
     seen = []
     driver = Real({"boxes": (3, None)}, capability=(9, 0))
     driver.failing = dict.fromkeys(("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"), Result.CUDA_SUCCESS)
-    on(driver, cluster=(2, 1, 1)).run({"x": x_of(16, 4)})
-    assert seen == [(2, 32, 71, 1), (2, 1, 1)]
+    on(driver, cluster=(2, 1, 1), dynamic_shared_bytes=200_000).run({"x": x_of(16, 4)})
+    assert seen == [(2, 32, 200_000, 71, 1), (2, 1, 1)]
+
+
+def test_the_bindings_have_every_function_that_is_called():
+    real = pytest.importorskip("cuda.bindings.driver")
+    files = Path(cuda.__file__).parent.glob("cuda*.py")
+    called = {name for file in files for name in re.findall(r'"(cu[A-Z][A-Za-z]+)"', file.read_text())}
+    assert {"cuLaunchKernelEx", "cuGraphKernelNodeSetAttribute", "cuEventElapsedTime"} <= called
+    assert [name for name in sorted(called) if not hasattr(real, name)] == []

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyc.diagnostics import LINES, TinycError, Where
-from tinyc.driver.compile import compile, pass_options
+from tinyc.driver.compile import architectures_of, compile, pass_options
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import entry_layer, require_reference
 from tinyc.driver.onnx_runtime import onnxruntime_run
@@ -164,7 +164,8 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
     started = time.perf_counter()
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
-    pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0], line_info)  # errors there come first
+    for each in architectures_of(arguments.target, arguments.arch):  # errors there come first
+        pass_options(arguments.target, each, split_plan(arguments.plan)[0], line_info)
     with shown_progress("compile"), in_file(shown_argument(arguments.program)):
         constants = None if getattr(arguments, "against", None) else arguments.constant
         module = program_argument(arguments.program, arguments.bind, constants)
@@ -194,7 +195,7 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
     print_line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
         with shown_progress("dump"):
-            paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants)
+            paths = model.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants)
         for path in paths:
             print_line("dump", str(path))
     return model

@@ -35,13 +35,13 @@ from tinyc.runtime.executable import Observer
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
-from tinyc.target import target_of
+from tinyc.target import target_of, targets_of
 
 
 def compile(
     source: object,
     target: str = "cpu",
-    arch: str | None = None,
+    arch: str | Sequence[str] | None = None,
     bind: Mapping[str, int] | None = None,
     plan: object = None,
     dump: str | os.PathLike[str] | None = None,
@@ -54,12 +54,14 @@ def compile(
     """Compile a program.
 
     `source` is a path, Tiny JSON (text or dict), the text of any layer, an ONNX model, or an `ir.Module`.
-    `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
-    a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler; a table may ask
-    for `fusion`, too. `bind` gives symbols their
-    values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
-    every layer is written to; `line_info` one for the text of the GPU layer: the PTX says by `.loc` which line of that
-    text each instruction comes from. `fusion` asks for edges to be fused or kept, by the names of the two values,
+    `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; of target "cuda" also several, ["sm_80", "sm_90a"]
+    or "sm_80,sm_90a": the model has code for each, of which the GPU decides where it is made or loaded. `plan` is a
+    plan or a table of plans for its kernels: a path, JSON or DSL text, a dict, or None, which leaves the choice to the
+    compiler; a table may ask for `fusion`, too. `bind` gives symbols their values; an extent that stays symbolic is
+    taken from the inputs of each run. `dump` is a folder that the text of every layer is written to; `line_info` one
+    for the text of the GPU layer: the PTX says by `.loc` which line of that text each instruction comes from; of
+    several architectures each has a folder of its name there. `fusion` asks for edges to be fused or kept, by the names
+    of the two values,
     {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op. `sizes` are sets of sizes that
     runs are expected to have, [{"M": 1}, {"M": 128}]: kernels have alternatives for them, which know these sizes.
     `weights` declares inputs as weights, which are given once and kept, beside those that the program declares itself:
@@ -70,22 +72,49 @@ def compile(
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
     own, edges = split_plan(plan)
-    options = {**pass_options(target, arch, own, line_info), **request_of(fusion).with_edges(edges).options()}
+    asked = request_of(fusion).with_edges(edges).options()
     sets = checked_sizes(sizes)
-    options |= {"sizes": sizes_text(sets)} if sets else {}
+    asked |= {"sizes": sizes_text(sets)} if sets else {}
+    options = {each: {**pass_options(target, each, own, line_info), **asked} for each in architectures_of(target, arch)}
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
         module = declare_weights(read_program(source, bind, constants=constants), weights)
-        lowering = Lowering(module, target, options, None if line_info is None else Path(line_info))
-        _check_options(lowering)
-        model = CompiledModel(lowering, target, _EXECUTORS[target](lowering), remarks)
+        lowerings = {
+            each: Lowering(module, target, given, _line_folder(line_info, each if len(options) > 1 else None))
+            for each, given in options.items()
+        }
+        for lowering in lowerings.values():
+            _check_options(lowering)
+        model = CompiledModel(lowerings, target, _EXECUTORS[target]([*lowerings.values()]), remarks)
         if isinstance(weights, Mapping):
             model.set_weights(weights)
         if dump is not None:
-            lowering.dump(Path(dump))
+            model.dump(Path(dump))
     return model
+
+
+def _line_folder(line_info: str | os.PathLike[str] | None, arch: str | None) -> Path | None:
+    """Where the text goes that .loc points into: of several architectures a folder for each."""
+    return None if line_info is None else Path(line_info) / (arch or "")
+
+
+def architectures_of(target: str, arch: str | Sequence[str] | None) -> tuple[str | None, ...]:
+    """The names of the architectures that are asked for, by age; a target "cuda" takes several. None is the default.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    if arch is None or target not in ("sim", "cuda"):
+        return (arch if arch is None or isinstance(arch, str) else ",".join(map(str, arch)),)
+    names = tuple(each.name for each in targets_of(arch))
+    if not names:
+        raise TinycError("UnsupportedTarget", "'arch' names no architecture; give one, or leave it out")
+    if len(names) > 1 and target == "sim":
+        message = f"'arch' names {' and '.join(names)}, and target 'sim' runs one; give one, or compile for 'cuda'"
+        raise TinycError("UnsupportedTarget", message)
+    return names
 
 
 def pass_options(target: str, arch: str | None = None, plan: object = None, line_info: object = None) -> dict[str, str]:
@@ -128,7 +157,8 @@ def _check_options(lowering: Lowering) -> None:
         raise TinycError("UnsupportedTarget", message)
 
 
-def _reference(lowering: Lowering) -> Executor:
+def _reference(lowerings: Sequence[Lowering]) -> Executor:
+    (lowering,) = lowerings
     module = lowering.module(lowering.entry)
     signature = signature_of(main_function(module))
     declared = {each.name: each.type for each in signature.outputs}
@@ -144,7 +174,8 @@ def _reference(lowering: Lowering) -> Executor:
     return Executor(run, set_weights=weights.set, missing_weights=weights.missing)
 
 
-def _cpu(lowering: Lowering) -> Executor:
+def _cpu(lowerings: Sequence[Lowering]) -> Executor:
+    (lowering,) = lowerings
     llvm_ir, program, constants = lowering.llvm_ir(), lowering.program(), lowering.constants()
 
     def compiled(cpu: str | None = None) -> Artifact:
@@ -163,9 +194,14 @@ def _cpu(lowering: Lowering) -> Executor:
         raise TinycError("InvalidIr", f"LLVM does not take the kernels: {shown}", at) from None
 
 
-def _on_gpu(lowering: Lowering) -> Executor:
+def _on_gpu(lowerings: Sequence[Lowering]) -> Executor:
+    first, *others = map(_gpu_artifact, lowerings)
+    return executor_of(replace(first, others=tuple(others)))
+
+
+def _gpu_artifact(lowering: Lowering) -> Artifact:
     (ptx, arch), program = _ptx(lowering), lowering.program()
-    return executor_of(Artifact(lowering.target, program, ptx.encode(), arch, arrays=lowering.constants()))
+    return Artifact(lowering.target, program, ptx.encode(), arch, arrays=lowering.constants())
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:
@@ -178,7 +214,7 @@ def _ptx(lowering: Lowering) -> tuple[str, str]:
     return ptx, arch
 
 
-_EXECUTORS: dict[str, Callable[[Lowering], Executor]] = {
+_EXECUTORS: dict[str, Callable[[Sequence[Lowering]], Executor]] = {
     "reference": _reference,
     "cpu": _cpu,
     "sim": _on_gpu,

@@ -1,12 +1,13 @@
 """A compiled program: what `tinyc.compile` gives, a model with the texts of its layers."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import Remark, TinycError
+from tinyc.diagnostics import Remark, TinycError, either
 from tinyc.driver.layer import require_reference
-from tinyc.driver.listings import LAST_LISTING
+from tinyc.driver.listings import FOR_EVERY_ARCH, LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Executor, Model
 from tinyc.driver.predictions import predictions
@@ -16,14 +17,22 @@ from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.signature import boundary_of
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.self_test import SelfTest, require_within_limit
+from tinyc.target import target_of
 
 
 class CompiledModel(Model):
-    """A model with its `lowering`, the program at every layer."""
+    """A model with its `lowering`, the program at every layer, of the architecture that it runs on.
 
-    def __init__(self, lowering: Lowering, target: str, executor: Executor, remarks: list[Remark]) -> None:
-        super().__init__(boundary_of(lowering.module(lowering.entry)).signature, target, executor, remarks)
+    `lowerings` are those of all architectures that it is compiled for, by their names; off a GPU there is one, of None.
+    """
+
+    def __init__(
+        self, lowerings: Mapping[str | None, Lowering], target: str, executor: Executor, remarks: list[Remark]
+    ) -> None:
+        lowering = next(iter(lowerings.values())) if len(lowerings) == 1 else lowerings[executor.arch]
         self.lowering = lowering
+        self.lowerings = {executor.arch: lowering} if len(lowerings) == 1 else lowerings
+        super().__init__(boundary_of(lowering.module(lowering.entry)).signature, target, executor, remarks)
         # The reference runs what was read.
         self.layers = lowering.way_to(LAST_LISTING.get(target, lowering.entry))
 
@@ -63,12 +72,31 @@ class CompiledModel(Model):
         self._self_test = test
         return test
 
-    def text(self, layer: str) -> str:
+    def text(self, layer: str, arch: str | None = None) -> str:
         """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.
 
-        They are "exec", "loops" and "llvm", and for a GPU "plan", "gpu", "exec", "nvvm", "ptx" and "cu".
+        They are "exec", "loops" and "llvm", and for a GPU "plan", "gpu", "exec", "nvvm", "ptx" and "cu". From "region"
+        on they are others for each architecture: where there are several, `arch` says which.
 
         Raises:
-            TinycError: `UnknownLayer`: there is no such layer, or the program was read at a later one.
+            TinycError: `UnknownLayer`: there is no such layer, or the program was read at a later one;
+                `UnsupportedTarget`: it is not said for which architecture, or it is not compiled for that.
         """
-        return self.lowering.text(layer)
+        if arch is None and (len(self.lowerings) == 1 or layer in FOR_EVERY_ARCH):
+            return self.lowering.text(layer)
+        if arch is None or target_of(arch).name not in self.lowerings:
+            known = either(repr(each) for each in self.lowerings)
+            message = f"'arch' is {arch!r}, and layer '{layer}' is there for {known}; give one of these"
+            raise TinycError("UnsupportedTarget", message)
+        return self.lowerings[target_of(arch).name].text(layer)
+
+    def dump(
+        self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False, constants: bool = False
+    ) -> list[Path]:
+        """Write the texts of layers as `Lowering.dump` does, of several architectures each to a folder of its name."""
+        several = len(self.lowerings) > 1
+        return [
+            path
+            for arch, lowering in self.lowerings.items()
+            for path in lowering.dump(folder / arch if several and arch else folder, names, stock, constants)
+        ]

@@ -9,6 +9,9 @@ _CPU = (*_SHARED, "exec", "loops", "llvm")
 #: The launch contract says grid and CTA, which the GPU kernels have: here `exec` is made from `gpu`.
 _GPU = (*_SHARED, "plan", "gpu", "exec", "nvvm", "ptx", "cu")
 
+#: The listings that are the same for every architecture: regions are formed for one.
+FOR_EVERY_ARCH = _SHARED[: _SHARED.index("region")]
+
 #: What `tinyc.compile` compiles for → its listings. The reference runs what it is given, and shows what the CPU would
 #: make of it.
 LISTINGS: dict[str, tuple[str, ...]] = {"cpu": _CPU, "sim": _GPU, "cuda": _GPU, "reference": _CPU}

@@ -1,6 +1,7 @@
 """`tinyc.load`: a model from the file that `model.save` wrote, without MLIR and LLVM.
 
-In: an artifact, from a compilation or from a file. Out: an `Executor`, or a `Model` that has it.
+In: an artifact, from a compilation or from a file. Out: an `Executor`, or a `Model` that has it. Where an artifact is
+for several architectures, the driver is asked which GPU there is; else nothing is asked of it before the first run.
 """
 
 import os
@@ -11,29 +12,35 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, either
 from tinyc.driver.model import Arrays, Executor, Model
-from tinyc.runtime.artifact import Artifact, read_artifact
+from tinyc.runtime.artifact import CODE_KINDS, Artifact, read_artifact
 from tinyc.runtime.boundary import boundary_of_program
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cpu_features import require_machine
 from tinyc.runtime.cuda import CudaExecutable
+from tinyc.runtime.cuda_driver import gpu_capability
 from tinyc.runtime.executable import Executable, LaunchClock, Timer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.target import TARGETS
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], target: str | None = None, arch: str | None = None) -> Model:
     """The model that was saved to a file.
+
+    A model for a GPU runs on the targets "cuda" and "sim", by default on the one that it was compiled for. One that has
+    code for several architectures takes what suits the GPU here best, or that of `arch`, which "sim" needs.
 
     What it runs is the file's machine code: a hash tells damage, and not who made it. Load what you trust.
 
     Raises:
         TinycError: `UnreadableFile`; `InvalidModel`: the file is no model, damaged, or of another tinyc;
-            `UnsupportedTarget`: this machine does not run its code.
+            `UnsupportedTarget`: this machine does not run its code, or it has none for `target` or `arch`.
     """
     if not isinstance(path, str | os.PathLike):
         raise TinycError("UnreadableFile", f"'path' is {path!r}, not a file; give a path")
-    artifact, file = read_artifact(Path(path)), Where(file=str(path))
+    file = Where(file=str(path))
+    artifact = read_artifact(Path(path))
     try:
+        artifact = _asked_for(artifact, target, arch)
         if artifact.target == "cpu":
             require_machine(artifact.flags)
         executor = executor_of(artifact)
@@ -44,8 +51,30 @@ def load(path: str | os.PathLike[str]) -> Model:
     return Model(boundary_of_program(artifact.program).signature, artifact.target, executor, [])
 
 
+def _asked_for(artifact: Artifact, target: str | None, arch: str | None) -> Artifact:
+    """An artifact for the target and the architecture that are asked for.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: it has no code for that, or for several and which one is to be said.
+    """
+    if target not in (None, artifact.target):
+        if not {target, artifact.target} <= {"sim", "cuda"}:
+            message = f"the model has {CODE_KINDS[artifact.target]} for '{artifact.target}', and does not run on "
+            raise TinycError("UnsupportedTarget", f"{message}{target!r}; compile its program for that")
+        artifact = artifact.on(target)
+    if arch is not None and artifact.target == "cpu":
+        raise TinycError("UnsupportedTarget", "the model is for the CPU, and takes no 'arch'; leave it out")
+    if arch is not None:
+        return artifact.for_architecture(arch)
+    if artifact.target == "sim" and artifact.others:
+        known = either(map(repr, artifact.architectures))
+        message = f"the model has code for several architectures, and target 'sim' runs one; give 'arch', {known}"
+        raise TinycError("UnsupportedTarget", message)
+    return artifact
+
+
 def executor_of(artifact: Artifact) -> Executor:
-    """What runs an artifact on its target.
+    """What runs an artifact on its target; of several architectures on the target "cuda" what suits the GPU here best.
 
     Raises:
         ObjectError: the object code of target "cpu" cannot be loaded.
@@ -63,7 +92,9 @@ def executor_of(artifact: Artifact) -> Executor:
     if artifact.arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {artifact.arch}, and what runs on a GPU is for {either(known)}"
         raise TinycError("UnsupportedTarget", f"{message}; write one behind .target")
-    return _executor(CudaExecutable(program, ptx, artifact.arch, arrays=arrays), artifact)
+    best = artifact.for_gpu(gpu_capability()) if artifact.others else artifact
+    executable = CudaExecutable(best.program, best.code.decode(), best.arch, arrays=best.arrays)
+    return replace(_executor(executable, artifact), arch=best.arch)
 
 
 def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:

@@ -346,7 +346,7 @@ class Model:
 
     def _complete(self, made: Artifact, executor: Executor) -> Artifact:
         """An artifact with what the model was given since it was compiled."""
-        return replace(made, arrays={**made.arrays, **executor.weights()}, self_test=self._self_test)
+        return replace(made.with_arrays(executor.weights()), self_test=self._self_test)
 
 
 def _joined(placed: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:

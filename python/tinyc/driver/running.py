@@ -40,7 +40,7 @@ def run_saved(arguments: argparse.Namespace) -> int:
     _require_no_compiling(arguments)
     with shown_remarks(arguments):
         started = time.perf_counter()
-        model = load(arguments.program)
+        model = load(arguments.program, arguments.target, arguments.arch)
         require_simulated(arguments, model.target)
         print_line("model", f"{arguments.program} on {model.target}")
         print_line("load", f"{time.perf_counter() - started:.3f} s")
@@ -82,7 +82,7 @@ def _require_no_compiling(arguments: argparse.Namespace) -> None:
     Raises:
         TinycError: `InvalidOption`.
     """
-    of_programs = ("target", "arch", "plan", "fuse", "no_fuse", "fusion", "line_info", "check")
+    of_programs = ("plan", "fuse", "no_fuse", "fusion", "line_info", "check")
     of_layers = ("dump", "dump_dir", "dump_constants", "stock_printing")
     given = [name for name in (*of_programs, *of_layers) if getattr(arguments, name)]
     if arguments.inputs is not None and arguments.bind:

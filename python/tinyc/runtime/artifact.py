@@ -5,7 +5,7 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,14 @@ from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
 from tinyc.runtime.self_test import SelfTest, self_test_content, self_test_in
 from tinyc.runtime.stored_arrays import arrays_in, stored_arrays
+from tinyc.target import TARGETS, target_of
 from tinyc.vocabulary.element_type import element_of
 from tinyc.vocabulary.mapped_file import require_unchanged
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
 _FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str}
+#: What the manifest says of the program for another architecture.
+_OTHER_FIELDS = {"arch": str, "arrays": list}
 #: What is compiled for, and what its kernels are.
 CODE_KINDS = {"cpu": "object code", "sim": "PTX", "cuda": "PTX"}
 
@@ -35,6 +38,9 @@ class Artifact:
     `arch` is "x86-64" or the GPU's architecture. `cpu` is the CPU that LLVM made the object for, by LLVM's name, and
     `flags` what a CPU must have to run it, by Linux' names. `arrays` are constants and weights, read-only.
     `self_test` tells whether it runs right where it is.
+
+    `others` are the same program for other architectures, younger ones, on the target "cuda": launches, arena and
+    arrays are each one's own, and they have no others in turn.
     """
 
     target: str
@@ -45,14 +51,62 @@ class Artifact:
     flags: tuple[str, ...] = ()
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
     self_test: SelfTest | None = None
+    others: tuple["Artifact", ...] = ()
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """What it has code for, by age."""
+        return (self.arch, *(each.arch for each in self.others))
+
+    def with_arrays(self, arrays: Mapping[str, np.ndarray]) -> "Artifact":
+        """The artifact with more arrays, for every architecture."""
+        others = tuple(each.with_arrays(arrays) for each in self.others)
+        return replace(self, arrays={**self.arrays, **arrays}, others=others)
+
+    def on(self, target: str) -> "Artifact":
+        """The artifact on another target that runs the same code."""
+        return replace(self, target=target, others=tuple(each.on(target) for each in self.others))
+
+    def for_gpu(self, compute_capability: tuple[int, ...] | None) -> "Artifact":
+        """What runs best on a GPU: code for exactly this one, else the youngest that it runs.
+
+        Where it runs none, or there is no GPU, it is the one for the oldest architecture.
+        """
+        if compute_capability is None or not self.others:
+            return self
+        running = [each for each in (self, *self.others) if _runs_on(each.arch, compute_capability)]
+        return running[-1] if running else self
+
+    def for_architecture(self, arch: str) -> "Artifact":
+        """The one for an architecture alone.
+
+        Raises:
+            TinycError: `UnsupportedTarget`: there is no such architecture, or no code for it.
+        """
+        chip = target_of(arch).chip
+        found = next((each for each in (self, *self.others) if each.arch == chip), None)
+        if found is None:
+            message = f"the model has code for {' and '.join(self.architectures)}, and none for {chip}; compile its "
+            raise TinycError("UnsupportedTarget", f"{message}program with that arch, too")
+        return replace(found, self_test=self.self_test, others=())
 
     def __str__(self) -> str:
-        kernels, buffers = len(self.program.launches), len(self.program.buffers)
-        made = f"{counted(kernels, 'kernel')}, {counted(buffers, 'buffer')}, {len(self.code)} bytes of"
+        made = "; ".join(each._made for each in (self, *self.others))
         arrays = sum(array.nbytes for array in self.arrays.values())
         held = f", {counted(len(self.arrays), 'array')} of {arrays} bytes" if self.arrays else ""
         tested = "" if self.self_test is None else f", a self-test of {self.self_test.size_bytes} bytes"
-        return f"{made} {CODE_KINDS[self.target]} for {self.cpu or self.arch}{held}{tested}"
+        return f"{made}{held}{tested}"
+
+    @property
+    def _made(self) -> str:
+        """What was made for its own architecture."""
+        kernels, buffers = len(self.program.launches), len(self.program.buffers)
+        made = f"{counted(kernels, 'kernel')}, {counted(buffers, 'buffer')}, {len(self.code)} bytes of"
+        return f"{made} {CODE_KINDS[self.target]} for {self.cpu or self.arch}"
+
+
+def _runs_on(arch: str, compute_capability: tuple[int, ...]) -> bool:
+    return any(each.chip == arch and each.runs_on(compute_capability) for each in TARGETS)
 
 
 def artifact_bytes(artifact: Artifact) -> int:
@@ -73,9 +127,33 @@ def _content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]
         "arrays": described,
         **tested,
     }
+    sections = {**_code_sections("", artifact), **arrays, **test_arrays}
+    if artifact.others:
+        manifest["others"] = [_other_content(each, artifact, sections) for each in artifact.others]
+    return manifest, sections
+
+
+def _code_sections(prefix: str, artifact: Artifact) -> dict[str, memoryview]:
     program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"))
-    sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
-    return manifest, {**sections, **arrays, **test_arrays}
+    return {prefix + _PROGRAM: memoryview(program.encode()), prefix + _CODE: memoryview(artifact.code)}
+
+
+def _other_content(other: Artifact, first: Artifact, sections: dict[str, memoryview]) -> dict[str, Any]:
+    """What the manifest says of the artifact for another architecture; what it has of its own is added to `sections`.
+
+    An array that the first one has in the same memory is the first one's.
+    """
+    prefix = f"{other.arch}."
+    described, _ = stored_arrays(_ARRAY, other.arrays)
+    own = {name: each for name, each in other.arrays.items() if not _same_memory(each, first.arrays.get(name))}
+    sections |= _code_sections(prefix, other) | stored_arrays(prefix + _ARRAY, own)[1]
+    return {"arch": other.arch, "arrays": described}
+
+
+def _same_memory(array: np.ndarray, other: np.ndarray | None) -> bool:
+    if other is None or array.ctypes.data != other.ctypes.data:
+        return False
+    return (array.dtype, array.shape, array.strides) == (other.dtype, other.shape, other.strides)
 
 
 def write_artifact(path: Path, artifact: Artifact) -> int:
@@ -85,7 +163,8 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
         TinycError: `UnreadableFile`: it cannot be written, or a file that arrays are mapped from has changed.
     """
     tested = () if artifact.self_test is None else artifact.self_test.arrays
-    for array in (*artifact.arrays.values(), *tested):
+    of_others = (array for each in artifact.others for array in each.arrays.values())
+    for array in (*artifact.arrays.values(), *of_others, *tested):
         require_unchanged(array)
     chunks = container_chunks(*_content(artifact))
     try:
@@ -113,29 +192,44 @@ def read_artifact(path: Path) -> Artifact:
 def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Artifact:
     """The artifact of a file that is undamaged: what is wrong with it was written so."""
     try:
-        for name, kind in _FIELDS.items():
-            if type(manifest[name]) is not kind:
-                raise MalformedModel(f"'{name}' of the manifest is {manifest[name]!r}")
+        _check_fields(manifest, _FIELDS)
         if manifest["target"] not in CODE_KINDS:
             raise MalformedModel(f"its target is '{manifest['target']}'")
-        program = frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM)
-        arrays = arrays_in(_ARRAY, manifest["arrays"], sections)
-        _check_buffers(program, arrays)
-        artifact = Artifact(
-            target=manifest["target"],
-            program=program,
-            code=bytes(sections[_CODE]),
-            arch=manifest["arch"],
-            cpu=manifest["cpu"],
-            flags=tuple(map(str, manifest["flags"])),
-            arrays=arrays,
-            self_test=self_test_in(manifest, sections, program),
-        )
-        if artifact.target != "cpu":
-            artifact.code.decode()
-        return artifact
+        first = _for_one(manifest, manifest, sections)
+        others: list[Artifact] = []
+        for each in manifest.get("others", ()):
+            _check_fields(each, _OTHER_FIELDS)
+            prefix = f"{each['arch']}."
+            own = {name.removeprefix(prefix): data for name, data in sections.items() if name.startswith(prefix)}
+            others.append(_for_one(each, manifest, {**sections, **own}))
+        return replace(first, self_test=self_test_in(manifest, sections, first.program), others=tuple(others))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise MalformedModel(f"the model is not what this tinyc writes: {error}; {_other_tinyc(manifest)}") from None
+
+
+def _check_fields(described: Mapping[str, Any], fields: Mapping[str, type]) -> None:
+    for name, kind in fields.items():
+        if type(described[name]) is not kind:
+            raise MalformedModel(f"'{name}' of the manifest is {described[name]!r}")
+
+
+def _for_one(described: Mapping[str, Any], manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Artifact:
+    """The artifact for one architecture, of which `described` tells."""
+    program = frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM)
+    arrays = arrays_in(_ARRAY, described["arrays"], sections)
+    _check_buffers(program, arrays)
+    artifact = Artifact(
+        target=manifest["target"],
+        program=program,
+        code=bytes(sections[_CODE]),
+        arch=described["arch"],
+        cpu=manifest["cpu"],
+        flags=tuple(map(str, manifest["flags"])),
+        arrays=arrays,
+    )
+    if artifact.target != "cpu":
+        artifact.code.decode()
+    return artifact
 
 
 def _other_tinyc(manifest: Mapping[str, Any]) -> str:

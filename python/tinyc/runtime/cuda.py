@@ -293,7 +293,7 @@ def _machine_code(ptx: str, target: Target, device: Device) -> bytes:
         TinycError: `UnsupportedTarget`: the device does not run code for `target`.
     """
     needed, capability, is_exact = target.compute_capability, device.capability, target.is_architecture_specific
-    if capability != needed if is_exact else capability < needed:
+    if not target.runs_on(capability):
         shown, wanted = (".".join(map(str, each)) for each in (capability, needed))
         raise TinycError(
             "UnsupportedTarget",

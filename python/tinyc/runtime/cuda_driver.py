@@ -295,6 +295,18 @@ def require_gpu(binding: Any = None) -> None:
     _initialise(Driver(binding))
 
 
+def gpu_capability(binding: Any = None) -> tuple[int, int] | None:
+    """The compute capability of the first visible device, 9 and 0; None where there is none that can be used."""
+    try:
+        driver = Driver(binding)
+        _initialise(driver)
+        handle = driver.call("cuDeviceGet", 0)
+        major, minor = (driver.attribute(f"COMPUTE_CAPABILITY_{part}", handle) for part in ("MAJOR", "MINOR"))
+        return major, minor
+    except (TinycError, DriverError):
+        return None
+
+
 def _initialise(driver: Driver) -> None:
     """Start the driver and see that there is a device."""
     try:

@@ -8,6 +8,7 @@ In reading order:
     cpu             a CPU, by a fixed table
 """
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError, either
@@ -36,6 +37,18 @@ def target_of(name: str) -> Target:
         return found
     known = either(target.name for target in TARGETS)
     raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture; choose {known}")
+
+
+def targets_of(names: str | Sequence[str]) -> tuple[Target, ...]:
+    """The targets that are called so, by age: of one name, of several in one text, "sm_80,sm_90a", or of a sequence.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    asked = (
+        {target_of(name.strip()) for name in names.split(",")} if isinstance(names, str) else {*map(target_of, names)}
+    )
+    return tuple(target for target in TARGETS if target in asked)
 
 
 def machine_of(name: str) -> Machine:

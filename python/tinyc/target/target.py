@@ -122,6 +122,11 @@ class Target:
             parallel_threads=self.sms * self.threads_per_sm // 2,
         )
 
+    def runs_on(self, compute_capability: tuple[int, ...]) -> bool:
+        """Whether a device of a compute capability runs its code."""
+        exact, needed = self.is_architecture_specific, self.compute_capability
+        return compute_capability == needed if exact else compute_capability >= needed
+
     @property
     def threads_per_sm(self) -> int:
         """How many threads are resident on a multiprocessor at most."""

@@ -118,6 +118,19 @@ def test_what_is_pruned_says_why():
     assert any("bytes of shared memory per CTA; sm_80 has 166912" in message for message in reasons)
 
 
+def test_warpgroups_read_lines_that_a_swizzle_takes():
+    found = choice(SM90, 1024, 1024, 1024, plan=Plan(tile=(64, 72, 64), warp_tile="64x72"))
+    assert not found.ranked
+    (fault, *_) = found.pruned[0].faults
+    assert fault == (
+        "UnsupportedPlan",
+        "warp_tile",
+        "is 64x72, and lines of B in shared memory are no multiple of 32 bytes, which wgmma reads swizzled; choose a "
+        "multiple of 16 along the other side than k",
+    )
+    assert choice(SM90, 1024, 1024, 1024, plan=Plan(tile=(64, 72, 64), warp_tile="64x72"), layout="nt").ranked
+
+
 def test_sharing_loads_is_worth_it_where_l2_limits():
     shared = choice(SM90, 8192, 8192, 8192, plan=Plan(tile=(128, 256, 64), cluster=(2, 1))).ranked[0].prediction
     alone = choice(SM90, 8192, 8192, 8192, plan=Plan(tile=(128, 256, 64), cluster=(1, 1))).ranked[0].prediction

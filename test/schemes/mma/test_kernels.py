@@ -29,6 +29,7 @@ OF_WARPGROUPS = [
     ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 4, "schedule": "cooperative"}, (1024, 1088, 64)),
     ({"tile": [64, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "pingpong"}, (1088, 1920, 72)),
     ({"tile": [64, 128, 64], "warp_tile": "64x128", "schedule": "cooperative", "cluster": [2, 1]}, (1088, 128, 192)),
+    ({"tile": [64, 160, 64], "warp_tile": "64x160", "stages": 3, "schedule": "cooperative"}, (192, 320, 128)),
     ({"tile": [128, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "simple"}, (130, 72, 136)),
     ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 2, "schedule": "simple"}, (15, 13, 7)),
 ]

@@ -20,6 +20,12 @@ from tinyc.schemes.mma.tiling import MmaTiling
 Fault = tuple[str, str, str]
 
 
+#: Threads of a unit that multiplies by mma.sync; of wgmma it is a warpgroup.
+_WARP_THREADS = 32
+#: Bytes of a line that the narrowest swizzle takes.
+_LEAST_SWIZZLE = 32
+
+
 @dataclass(frozen=True)
 class RankedTiling:
     """A tiling that can be built, what it takes, and its predicted time."""
@@ -77,7 +83,7 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
 
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
-    """Yield that a schedule with producers has operands that these cannot load."""
+    """Yield that producers cannot load an operand, or that warpgroups cannot read what is loaded."""
     for side, load in zip("AB", loads, strict=True):
         if tiling.is_persistent and load.kind != "tma":
             message = (
@@ -85,6 +91,13 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
                 '; write "simple"'
             )
             yield "UnsupportedPlan", "schedule", message
+        if tiling.unit_threads > _WARP_THREADS and not load.swizzle:
+            message = (
+                f"is {'x'.join(map(str, tiling.unit_tile))}, and lines of {side} in shared memory are no multiple of "
+                f"{_LEAST_SWIZZLE} bytes, which wgmma reads swizzled; choose a multiple of 16 along the other side "
+                "than k"
+            )
+            yield "UnsupportedPlan", "warp_tile", message
 
 
 def _judged(

@@ -19,6 +19,7 @@ from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, scf
@@ -27,10 +28,19 @@ from tinyc.schemes.mma.loads import Load, Needs, loads_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
 from tinyc.schemes.mma.stores import Store, box_needs, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
-from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
 
 _Value = TypeVar("_Value")
+
+
+def _narrowed(value: ir.Value, element: ElementType) -> ir.Value:
+    """A factor in the element type of its tile, which holds all of its elements: it may have been widened from that."""
+    kind = tensor_type(value.type)
+    if kind.element is element:
+        return value
+    return tiny.CastOp(value, to_type(TensorType(element, kind.shape))).output
 
 
 @dataclass(frozen=True)
@@ -169,7 +179,7 @@ class StatementWriter:
         block = statement.body.blocks.append()
         local = copy_body(self.frame, statement, needed_for(kernel, [operand]))
         with ir.InsertionPoint(block):
-            YieldOp(local[operand])
+            YieldOp(_narrowed(local[operand], self.parts.unit.factor))
         close_body(statement)
 
     # --- results ------------------------------------------------------------------------------------------------------

@@ -13,12 +13,11 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.schemes.mma.frame import Parts, StatementWriter
 from tinyc.schemes.mma.maps import MatrixMap, map_of
+from tinyc.schemes.mma.resources import slab_columns
 from tinyc.vocabulary.attributes import tensor_type
 
 #: Tiles of slabs of each warpgroup: stores are under way from one while the next is filled.
 SLAB_BUFFERS = 2
-#: Bytes of a row of such a tile: a line of the widest swizzle.
-_SLAB_BYTES = 128
 
 #: What a tensor map is for: an operand, an output, what is read beside one; its number, and the value that is read.
 _MapKey: TypeAlias = tuple[Any, ...]
@@ -77,8 +76,7 @@ class KernelLayout:
 
     def slab_columns(self, number: int) -> int:
         """Columns of what is stored of an output at a time."""
-        element = StatementWriter.element_of(self.parts, number)
-        return min(_SLAB_BYTES // element.size_bytes, self.parts.tiling.unit_tile[1])
+        return slab_columns(self.parts.tiling, StatementWriter.element_of(self.parts, number).size_bytes)
 
     def slab_type(self, number: int, residual: ir.Value | None = None) -> ir.Type:
         """The tiles of an output's slabs, or of a residual's: some for each warpgroup that multiplies."""

@@ -4,6 +4,7 @@ In: a tiling, a product, its matrix unit, a target. Out: numbers, and what of th
 counts are an estimate by fragments: `ptxas` decides. Source: specification 000 §5.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,8 +24,11 @@ _SLABS_IN_TURN = 2
 #: What mbarriers take: a full one and an empty one of 8 bytes a stage and a few more, in a piece of its own.
 BARRIER_BYTES = 1024
 
-#: Registers besides accumulators and fragments: pointers, counters, the addresses of what is staged.
-_BASE_REGISTERS = {"mma_sync": 40, "wgmma": 26, "wgmma_through_registers": 70}
+#: Registers besides accumulators and fragments: pointers, counters, the addresses of what is staged. Of threads that
+#: multiply by wgmma: those that do nothing else, those that copy as well, and those whose loads are through registers.
+_BASE_REGISTERS = {"mma_sync": 40, "wgmma": 26, "wgmma_and_copies": 44, "wgmma_through_registers": 70}
+#: Consumers that set more registers raise theirs; others give some back (`gpu/expand/warpgroups`).
+_RAISED_FROM = 168
 #: What each full-size operand of the epilogue, and its ops, hold at a time beside a fragment of accumulators.
 _EPILOGUE_REGISTERS = 8
 
@@ -82,7 +86,7 @@ def stage_bytes(tiling: MmaTiling, unit: MatrixUnit) -> int:
 
 def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
     """The columns of a unit's accumulators that are finished at a time, for an output of such elements."""
-    return min(tiling.unit_tile[1], SLAB_LINE_BYTES // element_bytes)
+    return math.gcd(tiling.unit_tile[1], SLAB_LINE_BYTES // element_bytes)
 
 
 def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
@@ -102,12 +106,14 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
     return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)
 
 
-def launch_registers(tiling: MmaTiling) -> int:
-    """The registers of each thread at the launch where warps are specialised: enough for all to set their own."""
+def launch_registers(tiling: MmaTiling, target: Target) -> int:
+    """The registers of each thread at the launch where warps are specialised: what ptxas decides.
+
+    It is an equal share of what a CTA has, or what consumers raise theirs to, if that is less.
+    """
     assert tiling.registers is not None
-    producer, consumer = tiling.registers
-    groups = 1 + tiling.consumers
-    return _aligned(-(-(producer + tiling.consumers * consumer) // groups), 8)
+    share, (_, consumer) = target.registers_per_cta // tiling.threads // 8 * 8, tiling.registers
+    return min(share, consumer if consumer > _RAISED_FROM else target.registers_per_thread)
 
 
 def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> Iterator[tuple[str, str]]:
@@ -172,11 +178,13 @@ def _registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load
     where extents are not known it has an address for each, too.
     """
     (rows, columns), unit = tiling.unit_tile, case.unit
-    base = _BASE_REGISTERS["wgmma" if unit.is_wgmma else "mma_sync"]
+    base = _BASE_REGISTERS["mma_sync"]
     staged = [side * tiling.tile[2] for side, load in zip(tiling.tile, loads, strict=False) if load.kind == "registers"]
     each = 1 if all(isinstance(extent, int) for extent in case.product.extents.values()) else 2
-    if staged and unit.is_wgmma:
-        base = _BASE_REGISTERS["wgmma_through_registers"]
+    if unit.is_wgmma and tiling.is_persistent:
+        base = _BASE_REGISTERS["wgmma"]
+    elif unit.is_wgmma:
+        base = _BASE_REGISTERS["wgmma_through_registers" if staged else "wgmma_and_copies"]
     # Of 16 rows of A and 8 columns of B, and 32 bytes of k, a thread of a warp has 4 and 2 registers.
     fragments = 0 if unit.is_wgmma else 2 * (rows // 16 * 4 + columns // 8 * 2)
     epilogue = _EPILOGUE_REGISTERS * (1 + case.full_inputs)
@@ -186,7 +194,7 @@ def _registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load
 
 def _registers_per_cta(tiling: MmaTiling, per_thread: int, target: Target) -> int:
     """What is allocated: whole units a warp, and for specialised warps what a launch needs."""
-    each = launch_registers(tiling) if tiling.registers else min(per_thread, target.registers_per_thread)
+    each = launch_registers(tiling, target) if tiling.registers else min(per_thread, target.registers_per_thread)
     per_warp = _aligned(each * target.threads_per_warp, target.registers_per_warp_unit)
     return per_warp * (tiling.threads // target.threads_per_warp)
 

@@ -69,7 +69,8 @@ class SlabWriter:
     def finish(self, sums: ir.Value, corner: TileCorner, group: Word, turn: Word) -> None:
         """Emit epilogue and stores of warpgroup `group`'s accumulators; `turn` is 0 and 1 from tile to tile."""
         count = len(self._slabs)
-        if self._is_stored_by_tma and count % SLAB_BUFFERS:
+        is_odd = count % SLAB_BUFFERS > 0
+        if self._is_stored_by_tma and is_odd:
             self._await_stores()  # the last tile's store may be of the buffer that this one's first slab goes to
         for slab, columns in enumerate(self._slabs):
             buffer, earlier = slab % SLAB_BUFFERS, slab // SLAB_BUFFERS
@@ -79,7 +80,7 @@ class SlabWriter:
                 parity = turn * (phases_of_tile % 2) ^ (earlier % 2)
                 tgpu.MbarrierWaitOp(self.arrived, stage, as_i32(parity))
             self.writer.epilogue(self.number, sums, corner, self.tiles, columns, stage, self.residuals)
-            self._store(corner, columns[0], stage)
+            self._store(corner, columns[0], stage, is_awaited_later=is_odd and slab == count - 1)
             self._load_residuals(slab + SLAB_BUFFERS, corner, group)
 
     @staticmethod
@@ -98,7 +99,7 @@ class SlabWriter:
             place = self._place(of, corner, self._slabs[slab][0])
             tgpu.TmaLoadOp(tiles, stage, self.arrived, argument, place, _i64(1))
 
-    def _store(self, corner: TileCorner, first: int, stage: ir.Value) -> None:
+    def _store(self, corner: TileCorner, first: int, stage: ir.Value, is_awaited_later: bool) -> None:
         """Emit the store of a slab; behind it all threads have read what is beside the next one of the buffer."""
         tgpu.FenceAsyncOp()
         if not self._is_stored_by_tma:
@@ -106,7 +107,10 @@ class SlabWriter:
             self.writer.store(self.number, self.tiles, corner, first, stage)
             self._meet()
             return
-        self._await_stores()  # of the buffer that is written next
+        if is_awaited_later:
+            self._meet()
+        else:
+            self._await_stores()  # of the buffer that is written next
         of, argument = self.layout.map_in(self.writer.frame, "output", self.number)
         kernel = self.writer.parts.origin.kernel
         buffer = self.writer.frame.buffers[kernel.yields[self.number].buffer]
