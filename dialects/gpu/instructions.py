@@ -350,7 +350,7 @@ _FAMILIES = [
         ("cvt.pack.{f16|bf16}", _plain("cvt.rn.<0>x2.f32 {0}, {1}, {2};", "f32", "f32", results=("i32",), pure=True)),
         ("cvt.tf32", _plain("cvt.rna.tf32.f32 {0}, {1};", "i32", results=("i32",), pure=True)),
         ("ld.acquire", _plain("ld.acquire.gpu.global.u32 {0}, [{1}];", "i64", results=("i32",))),
-        ("semaphore.wait", _plain(_SEMAPHORE_WAIT, "i64", "i32", "i32")),
+        ("semaphore.wait.if", _plain(_SEMAPHORE_WAIT, "i64", "i32", "i32")),
         ("red.release", _plain("red.release.gpu.global.add.u32 [{0}], {1};", "i64", "i32")),
     )
 ]

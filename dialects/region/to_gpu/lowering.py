@@ -126,7 +126,7 @@ def _launches(module: ir.Module) -> list[region.LaunchOp]:
 
 
 def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str, str, str]]:
-    """Names for the functions of each region: the kernel, the one that is launched before it, an alternative of each."""
+    """Names for the functions of each region: the kernel, the one that goes before it, an alternative of each."""
     kept = {name for name in kernels if legal_identifier(name) == name}
     names: dict[str, tuple[str, str, str, str]] = {}
     taken = set(kept)
