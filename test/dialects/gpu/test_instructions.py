@@ -72,7 +72,7 @@ TABLE = [
     ("ld.acquire", "ld.acquire.gpu.global.u32 $0, [$1];", "=r,l,~{memory}"),
     (
         "semaphore.wait.if",
-        "{ .reg .pred idle, early; .reg .b32 turn; setp.eq.b32 idle, $2, 0; @idle bra there; poll: ld.acquire.gpu.global.u32",
+        "{ .reg .pred idle, early; .reg .b32 turn; setp.eq.b32 idle, $2, 0; @idle bra there; poll:",
         "l,r,r,~{memory}",
     ),
     ("red.release", "red.release.gpu.global.add.u32 [$0], $1;", "l,r,~{memory}"),

@@ -19,7 +19,6 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.generic.grid import THREADS_PER_CTA, generic_grid
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, rolled
 from tinyc.schemes.mma.maps import dim_word
 from tinyc.schemes.mma.tiling import PARTIAL_SUMS, SEMAPHORES
@@ -28,6 +27,8 @@ from tinyc.vocabulary.element_type import ElementType
 #: Sides of the tiles in which partial sums are added, the largest first, and those of a warp.
 _SUM_ROWS, _SUM_COLUMNS = (32, 16), (64, 32, 16, 8)
 _WARP_COLUMNS = 32
+#: Threads of a CTA that zeroes semaphores, one for each thread.
+_ZEROING_THREADS = 256
 #: Slices whose sums are loaded at a time.
 _AT_A_TIME = 8
 
@@ -108,8 +109,8 @@ def _semaphore(writer: StatementWriter, corner: TileCorner) -> AnyWord:
 def build_zero_semaphores(parts: Parts, name: str) -> None:
     """Write the function that goes before one whose CTAs take turns."""
     shape = parts.workspaces[SEMAPHORES].shape
-    grid = generic_grid((shape,), parts.origin.target)
-    frame = open_function(parts.origin, name, grid, (THREADS_PER_CTA, 1, 1), workspaces=parts.workspaces)
+    grid = extents.ceildiv(extents.product(shape), _ZEROING_THREADS), 1, 1
+    frame = open_function(parts.origin, name, grid, (_ZEROING_THREADS, 1, 1), workspaces=parts.workspaces)
     with ir.InsertionPoint(frame.body), here():
         statement = tgpu.MapOp()
         with ir.InsertionPoint(statement.body.blocks.append()):
