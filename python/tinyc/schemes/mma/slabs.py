@@ -108,7 +108,7 @@ class SlabWriter:
             meet_in_group()
             return
         if is_awaited_later:
-            self._meet()
+            meet_in_group()
         else:
             self._await_stores()  # of the buffer that is written next
         of, argument = self.layout.map_in(self.writer.frame, "output", self.number)
