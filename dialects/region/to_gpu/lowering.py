@@ -38,8 +38,9 @@ class RegionToGpu(Pass):
     Ensures:
         1. Each `region.kernel` is a `gpu.func` of one `gpu.module` for the architecture `arch` (default: the plans', or
            sm_80); its name, and with it the launches of the host function, is changed where it is not an identifier.
-        2. A function's arguments are the buffers, a status buffer where indices come from data, and the symbols. A
-           kernel whose `tgpu.init` names another one is to be launched after that, with the same arguments.
+        2. A function's arguments are the buffers, workspaces that only its launch uses, a status buffer where indices
+           come from data, the symbols, and tensor maps. A kernel whose `tgpu.init` names another one is to be launched
+           after that, with the same arguments but for tensor maps.
         3. A kernel whose plan takes rows in parts is two: the first reduces the parts, the second what these give.
         4. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
            `tgpu.in_place` has the pairs of buffers that may be one memory: what is read, and the result in its place.

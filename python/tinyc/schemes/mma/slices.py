@@ -53,7 +53,7 @@ def hand_on(
     sums: ir.Value,
     corner: TileCorner,
     slice_number: AnyWord,
-    barrier: Callable[[], None],
+    barrier: Callable[[], object],
     finish: Callable[[ir.Value], None],
 ) -> None:
     """Emit what becomes of the sums of a slice; `finish` emits what becomes of whole ones.
@@ -80,7 +80,7 @@ def hand_on(
     with ir.InsertionPoint(branch.then_block):
         finish(loop.results[0])
         scf.yield_([])
-    with ir.InsertionPoint(branch.else_block):
+    with ir.InsertionPoint(branch.regions[1].blocks[0]):
         tgpu.StorePartialOp(loop.results[0], partial, corner.batch, *place)
         barrier()
         tgpu.SemaphoreReleaseOp(*semaphore)
