@@ -147,7 +147,8 @@ class _File:
 
     def _references(self) -> list[str]:
         """The reference of each kernel that is launched; its alternatives compute the same."""
-        launched = {} if self.program is None else {kernel.symbol for kernel in self.program.kernels}
+        kernels = () if self.program is None else self.program.kernels
+        launched = {kernel.symbol for kernel in kernels}
         return [self._reference(kernel) for name, kernel in self.kernels.items() if name in launched]
 
     def _reference(self, kernel: GpuKernel) -> str:

@@ -310,7 +310,7 @@ def _check_outputs(kernel: GpuKernel) -> None:
     read = {op.operands[0] for op in ops if isinstance(op, region.ReadOp)}
     written = {op.operands[1] for op in ops if isinstance(op, region.YieldOp)}
     written |= {op.buffer for op in ops if isinstance(op, StGlobalVecOp | TmaStoreOp)}
-    workspaces = set(kernel.workspaces)
+    workspaces: set[ir.Value] = set(kernel.workspaces)
     written -= workspaces
     buffers = [each for each in kernel.buffers if each not in workspaces and isinstance(each.type, region.MemRefType)]
     if any(op.workspace not in workspaces for op in ops if isinstance(op, _OF_WORKSPACES)):

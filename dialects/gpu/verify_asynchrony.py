@@ -125,8 +125,8 @@ def _check_box(kernel: GpuKernel, op: TmaLoadOp | TmaStoreOp, ctas: int) -> None
         raise Malformed(
             f"has a '{op.operation.name}' of {op.tiles.type} by a tensor map with {given}; a slab{shared} is {wanted}"
         )
-    buffer: ir.Value | None = op.buffer if isinstance(op, TmaStoreOp) else None
-    if buffer is not None and kernel.buffers[found.buffer] != buffer:
+    buffers: list[ir.Value] = list(kernel.buffers)
+    if isinstance(op, TmaStoreOp) and buffers.index(op.buffer) != found.buffer:
         raise Malformed(f"has a 'tgpu.tma_store' by a tensor map of buffer {found.buffer}, which is another one")
 
 

@@ -151,10 +151,11 @@ def _carried(argument: ir.BlockArgument) -> str:
     body = loop.body.operations
     carried_on = body[len(body) - 1].operands[argument.arg_number - 1]
     following = carried_on.owner
-    by_op = {arith.XOrIOp: "parity", arith.SelectOp: "stage", arith.AndIOp: "stage", arith.RemUIOp: "stage"}
+    if isinstance(following, arith.XOrIOp):
+        return "parity"
     if isinstance(following, scf.ForOp) and isinstance(carried_on, ir.OpResult):  # an inner loop goes on with it
         return _carried(following.inner_iter_args[carried_on.result_number])
-    return by_op.get(type(following), "acc")
+    return "stage" if isinstance(following, arith.SelectOp | arith.AndIOp | arith.RemUIOp) else "acc"
 
 
 def _given(op: InstructionOp) -> str:

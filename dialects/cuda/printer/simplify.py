@@ -6,6 +6,7 @@ one, too. Nothing else is folded: MLIR's canonicalisation would change how numbe
 """
 
 import operator
+from collections.abc import Callable
 from typing import TypeGuard
 
 from tinyc.dialects.cuda.printer.folding import inner_blocks
@@ -14,12 +15,12 @@ from tinyc.mlir import arith, ir, scf
 
 _DIVISIONS = arith.DivUIOp | arith.DivSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
 #: What is computed of two words that are known and not negative.
-_OF_NUMBERS = {
+_OF_NUMBERS: dict[type[ir.OpView], Callable[[int, int], int]] = {
     arith.AddIOp: operator.add,
     arith.MulIOp: operator.mul,
-    arith.AndIOp: operator.and_,
-    arith.XOrIOp: operator.xor,
-    arith.ShRUIOp: operator.rshift,
+    arith.AndIOp: lambda left, right: left & right,
+    arith.XOrIOp: lambda left, right: left ^ right,
+    arith.ShRUIOp: lambda left, right: left >> right,
 }
 _REMAINDERS = arith.RemUIOp | arith.RemSIOp
 

@@ -78,7 +78,7 @@ class Pairs:
     def finish(
         self, row: int, column: int, sums: Sequence[ir.Value], residuals: Sequence[Sequence[ir.Value]]
     ) -> list[ir.Value]:
-        """Emit what becomes of a piece's four accumulators, and of what is beside them: of a row, then of that 8 below."""
+        """Emit what becomes of a piece's four accumulators, and of what is beside them: a row's, then that 8 below."""
         elements, op = self.expansion.elements, self.op
         counter, is_even = self._pair(column)
         arguments = list(op.body_block.arguments)[1:]

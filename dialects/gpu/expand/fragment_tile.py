@@ -73,7 +73,7 @@ class FragmentTile:
         return 16 * self._element.size_bytes
 
     def _line(self, row: int, column: int) -> ir.Value:
-        """The address of the lane's line of a matrix: those of the upper rows and of the lower ones, then of the next."""
+        """The address of the lane's line of a matrix: of upper rows, of lower ones, then of those of the next piece."""
         return self._address(row + self.lane % PIECE_ROWS, column + self.lane // PIECE_ROWS * PIECE_COLUMNS)
 
     def _pair(self, row: int, column: int, number: int) -> ir.Value:

@@ -32,7 +32,8 @@ def expand_mbarrier_arrive(expansion: Expansion, op: MbarrierArriveOp) -> None:
     """Emit the arrival by a lane of each warp; of a cluster's CTAs each is another lane's."""
     workers, ctas = expansion.workers, op.ctas.value
     barrier = _barrier(expansion, op)
-    mine = functools.reduce(arith.andi, [is_below(workers.lane, ctas), *(expansion.values[each] for each in op.condition)])
+    conditions = [is_below(workers.lane, ctas), *(expansion.values[each] for each in op.condition)]
+    mine = functools.reduce(arith.andi, conditions)
     arrives = arith.extui(ir.IntegerType.get_signless(32), mine)
     if ctas == 1:
         emit_ptx("mbarrier.arrive.if", as_i32(barrier), arrives)

@@ -12,8 +12,9 @@ from tinyc.mlir.verifying import Malformed
 class TmaLoadOp(TgpuOp, name="tma_load"):
     """Copy the tile of a stage by a tensor map; the bytes count at the stage's mbarrier.
 
-    One of the threads that run it does so. `place` is where the box of a slab begins in the map's tensor, innermost dimension first; the next slab is one line
-    further along that. With `multicast` above 1 the CTAs of the cluster, so many, load a part each, for all of them.
+    One of the threads that run it does so. `place` is where the box of a slab begins in the map's tensor, innermost
+    dimension first; the next slab is one line further along that. With `multicast` above 1 the CTAs of the cluster, so
+    many, load a part each, for all of them.
     """
 
     tiles: ext.Operand[Any]
