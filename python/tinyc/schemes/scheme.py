@@ -109,6 +109,8 @@ class Scheme(KernelKind[Target]):
 
     #: The values of a plan's field `precision` that it takes.
     precisions: ClassVar[tuple[str, ...]] = ("ieee",)
+    #: Whether it takes a plan that asks for asynchronous copies, by `async`.
+    copies_asynchronously: ClassVar[bool] = False
     #: Whether it completes `algo_choice`, having several algorithms for a contraction.
     chooses_algorithm: ClassVar[bool] = False
     #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.

@@ -64,6 +64,7 @@ class MmaContraction(Scheme):
     name = MMA_NAME
     fields = MMA_FIELDS
     precisions = ("ieee", "tf32")
+    copies_asynchronously = True
     chooses_algorithm = True
 
     def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
