@@ -88,10 +88,8 @@ class RegionPlan(Pass):
     def run(self, module: ir.Module) -> None:
         """Give every kernel of `module` a plan, or none of them one if a plan is refused."""
         target = target_of(self.arch)
-        source = load_plan(self.plan) or PlanTable()
-        names = host_names(module)
-        candidates = {kernel: kernel_candidate(kernel, names) for kernel in kernels_of(module).values()}
-        given = _by_key(source, candidates) if isinstance(source, PlanTable) else _by_fit(source, candidates, target)
+        candidates = candidates_of(module)
+        given = given_plans(self.plan, candidates, target)
         plans: dict[Kernel, Plan] = {}
         errors: list[TinycError] = []
         for kernel, candidate in candidates.items():
@@ -103,6 +101,22 @@ class RegionPlan(Pass):
             raise TinycError.several(errors)
         for kernel, plan in plans.items():
             kernel.op.attributes[_ATTRIBUTE] = plan_attribute(plan)
+
+
+def candidates_of(module: ir.Module) -> dict[Kernel, Candidate]:
+    """The facts about each kernel of a module."""
+    names = host_names(module)
+    return {kernel: kernel_candidate(kernel, names) for kernel in kernels_of(module).values()}
+
+
+def given_plans(source: object, candidates: Mapping[Kernel, Candidate], target: Target) -> dict[Kernel, Plan]:
+    """The plans that a source gives, for the kernels that they are for; of one plan those that its scheme fits.
+
+    Raises:
+        TinycError: what is wrong with the source; there are kernels, and a plan is for none of them.
+    """
+    loaded = load_plan(source) or PlanTable()
+    return _by_key(loaded, candidates) if isinstance(loaded, PlanTable) else _by_fit(loaded, candidates, target)
 
 
 def plan_of_kernel(kernel: Kernel) -> Plan | None:

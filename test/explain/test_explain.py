@@ -19,7 +19,7 @@ def test_the_overview_has_inputs_blocks_tensors_and_edges(explain):
         "            z       neg  i0 < 4  reads picked[i0]",
         "edge        y -> most",
         "more        tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | "
-        "--fusion | --memory | --summary",
+        "--fusion | --plan | --memory | --summary",
     ]
 
 

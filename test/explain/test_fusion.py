@@ -225,10 +225,17 @@ def test_a_plan_that_the_target_does_not_take_is_an_error(capsys):
     assert (status, "target 'cpu' takes no 'plan'; leave it out" in error) == (1, True)
 
 
-@pytest.mark.parametrize("option", [("--fuse", "e,z"), ("--no-fuse", "e,z"), ("--plan", "{}")])
-@pytest.mark.parametrize("view", [(), ("--block", "e")])
+@pytest.mark.parametrize(
+    ("option", "view"),
+    [
+        (("--fuse", "e,z"), ()),
+        (("--no-fuse", "e,z"), ()),
+        (("--fuse", "e,z"), ("--block", "e")),
+        (("--plan", "{}"), ("--block", "e")),
+    ],
+)
 def test_what_is_asked_of_regions_needs_a_view_of_them(option, view, capsys):
-    also = "give --fusion, --fusion-json, --fusion-svg FILE, --fusion-diff, --memory or --summary, too"
+    also = "give --fusion, --fusion-json, --fusion-svg FILE, --fusion-diff, --memory, --summary or --plan, too"
     assert f"argument {option[0]}: it is about which ops share a kernel; {also}" in usage_error(capsys, *option, *view)
 
 

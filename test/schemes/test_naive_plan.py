@@ -168,7 +168,7 @@ def test_stages_out_of_range(stages):
 
 
 def test_asynchronous_copies():
-    assert refusal(Plan(asynchronous={"enable": True})) == (
+    assert refusal(Plan(scheme="naive_2x2_per_thread", asynchronous={"enable": True})) == (
         "UnsupportedPlan",
         "'async' is enabled, and scheme 'naive_2x2_per_thread' copies by plain loads and stores; "
         'write {"enable": false}',

@@ -77,14 +77,22 @@ def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namesp
     if (arguments.other is not None) != arguments.fusion_diff:
         parser.error("argument --fusion-diff: it compares two programs or ledgers; give both, and no second one else")
     views = ("access", "block", "edge", "fusion_svg", "fusion_json", "fusion_diff", "memory", "memory_svg", "summary")
+    views += ("plan_json",)
     view = next((f"--{name.replace('_', '-')}" for name in views if getattr(arguments, name) not in (None, False)), "")
-    is_of_fusion = view.startswith(("--fusion", "--memory", "--summary"))
+    is_of_fusion = view.startswith(("--fusion", "--memory", "--summary", "--plan-json"))
+    is_alone = not view and (arguments.fusion is None or (arguments.fusion == _NONE and arguments.plan == ""))
+    if arguments.plan == "" and not is_alone and view != "--plan-json":
+        parser.error(f"argument --plan: expected a plan beside {view or '--fusion'}")
+    arguments.plans = is_alone and arguments.plan is not None
+    if arguments.plans or arguments.plan_json:  # plans are a GPU's
+        arguments.plan, arguments.target = arguments.plan or None, arguments.target or "sim"
+        return
     if view and (arguments.fusion == "" or (arguments.fusion is not None and not is_of_fusion)):
         parser.error(f"argument --fusion: not allowed with argument {view}; ask for one after the other")
     asked = {"--fuse": arguments.fuse, "--no-fuse": arguments.no_fuse, "--plan": arguments.plan}
     given = next((option for option, value in asked.items() if value), None)
     if given is not None and arguments.fusion is None and not is_of_fusion:
-        known = "--fusion, --fusion-json, --fusion-svg FILE, --fusion-diff, --memory or --summary"
+        known = "--fusion, --fusion-json, --fusion-svg FILE, --fusion-diff, --memory, --summary or --plan"
         parser.error(f"argument {given}: it is about which ops share a kernel; give {known}, too")
 
 
@@ -206,13 +214,16 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--summary", action="store_true", help=shown)
     one.add_argument("--memory", action="store_true", help="where buffers lie in the arena over time, and their bytes")
     one.add_argument("--memory-svg", type=Path, metavar="FILE", help="write --memory there, as a drawing")
+    one.add_argument("--plan-json", action="store_true", help="--plan as JSON, with all plans that were considered")
     one.add_argument("--fusion-json", action="store_true", help="the same as JSON, a ledger")
     one.add_argument(
         "--fusion-diff", action="store_true", help="which decisions differ between two programs or ledgers"
     )
     parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
     _add_machine(parser)
-    parser.add_argument("--plan", metavar="PLAN", help="a plan table, whose 'fusion' has edges to fuse or keep")
+    shown = "the plan of each GPU kernel, and what it was chosen from: what PLAN leaves, where that is given; beside "
+    shown += "another view a plan table, whose 'fusion' has edges to fuse or keep"
+    parser.add_argument("--plan", nargs="?", const="", metavar="PLAN", help=shown)
     _add_edges(parser)
 
 

@@ -12,6 +12,7 @@ In reading order:
     bars                 numbers as bars, for `tinyc bench`
     fusion_drawing       `--fusion-svg`: a program with its regions as such a graph
     fusion_subject       the formation, or the ledgers, that a command line means
+    plans                `--plan`: the plans of kernels, and what they were chosen from
     arena                `--memory`: where buffers lie in the arena over time, and what a run needs
     arena_drawing        `--memory-svg`: that as a picture
     summary              `--summary`: what a model is made of, and what each region is predicted to take

@@ -22,6 +22,7 @@ from tinyc.explain.fusion import fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.explain.fusion_subject import (
     compared_fusion,
+    explained_gpu,
     explained_machine,
     explained_program,
     formation_of,
@@ -29,12 +30,14 @@ from tinyc.explain.fusion_subject import (
     request_difference,
     tiny_module,
 )
+from tinyc.explain.plans import kernel_plans, plan_tables, plans_to_json
 from tinyc.explain.subject import Line, Subject
 from tinyc.explain.summary import summary_tables
 from tinyc.explain.svg import svg_text
 from tinyc.fusion.ledger import ledger_to_json
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
+from tinyc.plan.source import split_plan
 from tinyc.text.table import Table, print_table
 
 
@@ -48,6 +51,8 @@ def explain(arguments: argparse.Namespace) -> int:
         return _print_tables(compared_fusion(arguments))
     with shown_progress("explain"):
         module = explained_program(arguments.program, arguments)
+    if arguments.plans or arguments.plan_json:
+        return _explain_plans(module, arguments)
     if arguments.memory or arguments.memory_svg is not None:
         return _explain_memory(module, arguments)
     if layer_of(module) == "frontend":
@@ -95,6 +100,20 @@ def _explain_summary(module: ir.Module, arguments: argparse.Namespace) -> int:
         return _print_tables(tables)
 
 
+def _explain_plans(module: ir.Module, arguments: argparse.Namespace) -> int:
+    """Print the plans of the kernels of a program, and what they were chosen from."""
+    with in_file(shown_argument(arguments.program)):
+        with shown_progress("explain"):
+            target = explained_gpu(arguments)
+            regions = lowering_of(module, arguments).module("region")
+            with regions.context:
+                plans = kernel_plans(regions, split_plan(arguments.plan)[0], target)
+        if arguments.plan_json:
+            sys.stdout.write(plans_to_json(plans, target))
+            return 0
+        return _print_tables(plan_tables(plans, target))
+
+
 def _explain_memory(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print where the buffers of a program lie, as the target runs it, or write them as a drawing."""
     with in_file(shown_argument(arguments.program)):
@@ -123,8 +142,8 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
     yield from _under("block", rows)
     edges = (f"{edge.source.name} -> {edge.target.name}" for edge in subject.view.edges)
     yield from _under("edge", edges)
-    views = "--access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion | --memory | --summary"
-    yield Line("more", f"tinyc explain {views}")
+    of_values = "--access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…]"
+    yield Line("more", f"tinyc explain {of_values} | --fusion | --plan | --memory | --summary")
 
 
 def _under(title: str, texts: Iterable[str]) -> Iterator[Line]:

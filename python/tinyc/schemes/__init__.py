@@ -7,6 +7,7 @@ the lists `names` and `registry` names it.
 In reading order:
 
     names                 what a plan may call a scheme: the plan format's list
+    search                what a scheme's search for a plan has judged
     scheme                what a scheme is: the interface
     neighbours, rows      what several of them share: runs of neighbours, rows of fused loops
     shared_operands       what all rows of a CTA read, in shared memory

@@ -105,7 +105,7 @@ def fits(plan: Plan, candidate: Candidate, target: Target) -> bool:
     """
     suited = _schemes_for(candidate, target, plan)
     if plan.scheme is None:
-        return any(_takes_all(scheme, plan) for scheme in suited)
+        return any(_takes_all(scheme, plan, candidate) for scheme in suited)
     return plan.scheme in [scheme.name for scheme in suited]
 
 
@@ -116,7 +116,7 @@ def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Target) -> 
         TinycError: `PlanMismatch` with every candidate's reason; or what is wrong with the plan for any of them.
     """
     for scheme in SCHEMES:
-        if plan.scheme in (None, scheme.name) and _takes_all(scheme, plan):
+        if plan.scheme in (None, scheme.name) and any(_takes_all(scheme, plan, each) for each in candidates):
             reasons = first_few(f"@{each.name} ({answer_of(scheme, each, target).reason})" for each in candidates)
             message = f"the plan is for scheme '{scheme.name}', which accepts no region of the module: {reasons}"
             raise TinycError("PlanMismatch", f"{message}; leave the plan out")
@@ -150,15 +150,18 @@ def _schemes_for(candidate: Candidate, target: Target, plan: Plan | None = None)
 def _scheme_without_name(plan: Plan, candidate: Candidate, target: Target) -> Scheme:
     """The scheme of a plan that names none: the first for the candidate that takes all of its fields, if any does."""
     suited = _schemes_for(candidate, target, plan)
-    return next((scheme for scheme in suited if _takes_all(scheme, plan)), suited[0])
+    return next((scheme for scheme in suited if _takes_all(scheme, plan, candidate)), suited[0])
 
 
-def _takes_all(scheme: Scheme, plan: Plan) -> bool:
-    """Whether a scheme has every field of a plan, and those that all have with these values."""
-    algorithms = all(
-        scheme.why_not_algorithm(pattern, algorithm) is None for pattern, algorithm in (plan.algo_choice or {}).items()
+def _takes_all(scheme: Scheme, plan: Plan, candidate: Candidate) -> bool:
+    """Whether a scheme has every field of a plan for a candidate, and those that all have with these values."""
+    algorithms = _algorithms_for(plan, candidate).items()
+    return (
+        _takes(scheme, plan.values())
+        and (plan.precision or "ieee") in scheme.precisions
+        and (scheme.copies_asynchronously or not (plan.asynchronous or {}).get("enable", False))
+        and all(scheme.why_not_algorithm(pattern, algorithm) is None for pattern, algorithm in algorithms)
     )
-    return _takes(scheme, plan.values()) and (plan.precision or "ieee") in scheme.precisions and algorithms
 
 
 def _takes(scheme: Scheme, fields: Iterable[str]) -> bool:
@@ -185,10 +188,16 @@ def _precision(plan: Plan, scheme: Scheme, refusals: PlanRefusals) -> str:
     return precision
 
 
+def _algorithms_for(plan: Plan, candidate: Candidate) -> dict[str, str]:
+    """The algorithms that a plan has for a candidate: that for its pattern, where the plan has one for it."""
+    given, own = plan.algo_choice or {}, candidate.pattern
+    return {own: given[own]} if own in given else given
+
+
 def _algorithms(plan: Plan, candidate: Candidate, scheme: Scheme, refusals: PlanRefusals) -> dict[str, str] | None:
     """The algorithm of the candidate's contraction, if it has one: as given, else the scheme's, if it has only one."""
     own = candidate.pattern
-    for pattern, algorithm in (plan.algo_choice or {}).items():
+    for pattern, algorithm in _algorithms_for(plan, candidate).items():
         if pattern != own:
             there_is = "it has no contraction" if own is None else f"its contraction is a {own}"
             refusals.add("PlanMismatch", "algo_choice", f"is for a pattern '{pattern}', and {there_is}; leave it out")

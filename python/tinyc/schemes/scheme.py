@@ -9,6 +9,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.schemes.search import PlanSearch
 from tinyc.target import Machine
 from tinyc.target.target import Target
 
@@ -108,6 +109,8 @@ class Scheme(KernelKind[Target]):
 
     #: The values of a plan's field `precision` that it takes.
     precisions: ClassVar[tuple[str, ...]] = ("ieee",)
+    #: Whether it takes a plan that asks for asynchronous copies, by `async`.
+    copies_asynchronously: ClassVar[bool] = False
     #: Whether it completes `algo_choice`, having several algorithms for a contraction.
     chooses_algorithm: ClassVar[bool] = False
     #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
@@ -130,6 +133,10 @@ class Scheme(KernelKind[Target]):
         complete plan changes nothing.
         """
         return plan
+
+    def search(self, plan: Plan, candidate: Candidate, target: Target) -> PlanSearch | None:
+        """What there is to choose from for a plan, which `complete` does not refuse; None where rules decide."""
+        return None
 
     def summary(self, plan: Plan) -> str:
         """What a remark says of a complete plan: the scheme, and what it decides above all."""

@@ -36,10 +36,11 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
-from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid
+from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
 from tinyc.schemes.mma.resources import mma_resources
 from tinyc.schemes.mma.tiling import tiling_of
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.schemes.search import PlanSearch
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class MmaContraction(Scheme):
     name = MMA_NAME
     fields = MMA_FIELDS
     precisions = ("ieee", "tf32")
+    copies_asynchronously = True
     chooses_algorithm = True
 
     def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
@@ -92,6 +94,12 @@ class MmaContraction(Scheme):
         case = mma_case(candidate, target, plan.precision or "ieee", refusals)
         assert not isinstance(case, str)  # it is not refused as of another kind
         return complete_mma(plan, case)
+
+    def search(self, plan: Plan, candidate: Candidate, target: Target) -> PlanSearch:
+        """The tilings that `plan` leaves."""
+        case = mma_case(candidate, target, plan.precision or "ieee")
+        assert not isinstance(case, str)  # it is not refused as of another kind
+        return search_mma(plan, case)
 
     def summary(self, plan: Plan) -> str:
         """The scheme with its tile, what a unit has of it, its stages, and its schedule."""

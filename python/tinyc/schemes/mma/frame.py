@@ -27,7 +27,7 @@ from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.loads import Load, Needs, loads_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
-from tinyc.schemes.mma.stores import Store, box_needs, store_of
+from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
@@ -86,14 +86,19 @@ class Parts:
         """Whether one warpgroup loads, by TMA, what others multiply."""
         return self.tiling.is_persistent and all(load.kind == "tma" for load in self.loads)
 
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one index of CTAs goes over all tiles, m and n being fused; else there is a grid of them."""
+        return "m.o" not in filled(self.origin.plan.bind)
+
     @functools.cached_property
     def stores(self) -> tuple[Store, ...]:
-        """How each output is stored."""
-        return tuple(
-            store_of(access, self.is_specialised and self.tiling.finishes, self.is_guarded)
-            for access in self.product.results
-            if isinstance(access, StridedAccess)  # others are refused
-        )
+        """How each output is stored: of the widest elements as many at a time as the plan says."""
+        accesses = [each for each in self.product.results if isinstance(each, StridedAccess)]  # others are refused
+        widest = max(each.element.size_bytes for each in accesses)
+        most_bytes = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
+        by_tma = self.is_specialised and self.tiling.finishes
+        return tuple(store_of(each, by_tma, self.is_guarded, most_bytes) for each in accesses)
 
     @functools.cached_property
     def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:

@@ -6,15 +6,17 @@ become fields again.
 """
 
 import dataclasses
+from typing import Any
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, staged_operands
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase
-from tinyc.schemes.mma.choice import chosen
+from tinyc.schemes.mma.choice import choice_of, chosen
 from tinyc.schemes.mma.given import given_of
 from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.schemes.search import PlanSearch, PrunedPlan, RankedPlan
 
 MMA_FIELDS = (
     "tile",
@@ -63,9 +65,7 @@ def _with_tiling(plan: Plan, tiling: MmaTiling, case: MmaCase) -> Plan:
     bound, fused = _bind(plan, tiling, case)
     return dataclasses.replace(
         plan,
-        tile=tiling.tile,
-        stages=tiling.stages,
-        warp_tile="x".join(map(str, tiling.unit_tile)),
+        **tiling_fields(tiling),
         fuse=fused,
         bind=bound,
         cache=staged_operands(plan, tiling.stages, case),
@@ -74,14 +74,48 @@ def _with_tiling(plan: Plan, tiling: MmaTiling, case: MmaCase) -> Plan:
         epilogue=own_epilogue(plan, case),
         layout_hints={"A_swizzle": True, "B_swizzle": True, "C_stride": "row", **(plan.layout_hints or {})},
         algo_choice=_algorithms(plan, tiling, case),
-        split_k=tiling.slices,
-        schedule=tiling.schedule,
-        cluster=tiling.cluster,
-        raster={"along": tiling.along, "group": tiling.group},
-        wait_depth=tiling.wait_depth,
-        registers=tiling.registers,
         asynchronous=plan.asynchronous or {"enable": True},
     )
+
+
+def tiling_fields(tiling: MmaTiling) -> dict[str, Any]:
+    """The fields of a plan, as attributes, that a tiling decides alone."""
+    return {
+        "tile": tiling.tile,
+        "stages": tiling.stages,
+        "warp_tile": "x".join(map(str, tiling.unit_tile)),
+        "split_k": tiling.slices,
+        "schedule": tiling.schedule,
+        "cluster": tiling.cluster,
+        "raster": {"along": tiling.along, "group": tiling.group},
+        "wait_depth": tiling.wait_depth,
+        "registers": tiling.registers,
+    }
+
+
+def search_mma(plan: Plan, case: MmaCase) -> PlanSearch:
+    """What `complete_mma` chooses from."""
+    choice = choice_of(given_of(plan, case), case)
+    m, n, k, batch = case.sizes
+    problem = f"m = {m}, n = {n}, k = {k}{f', batch = {batch}' if case.is_batched else ''}, {case.unit.factor}"
+    ranked = (
+        RankedPlan(
+            _alone(each.tiling, case),
+            each.prediction.seconds,
+            each.prediction.limiter,
+            each.resources.shared_bytes,
+            each.resources.registers_per_thread,
+            each.resources.ctas_per_sm,
+        )
+        for each in choice.ranked
+    )
+    pruned = (PrunedPlan(_alone(each.tiling, case), each.faults) for each in choice.pruned)
+    return PlanSearch(problem, tuple(ranked), tuple(pruned))
+
+
+def _alone(tiling: MmaTiling, case: MmaCase) -> Plan:
+    """The plan that asks for a tiling and leaves open what is not a number of it."""
+    return Plan(scheme=MMA_NAME, algo_choice=_algorithms(Plan(), tiling, case), **tiling_fields(tiling))
 
 
 def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:

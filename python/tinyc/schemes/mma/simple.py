@@ -36,7 +36,7 @@ def _grid(parts: Parts) -> tuple[Dim, Dim, Dim]:
     """A CTA for each tile and slice of k: in two dimensions, or one after the other in bands; slices one by one."""
     tiles_m, tiles_n = parts.counts
     above = parts.product.batch * parts.tiling.slices
-    if parts.tiling.group > 1:
+    if parts.is_one_walk:
         return extents.product([tiles_m, tiles_n]), 1, above
     bind = parts.origin.plan.bind or {}
     along = (tiles_m, tiles_n) if bind.get("m.o") == "block.x" else (tiles_n, tiles_m)
@@ -95,7 +95,7 @@ class _Kernel:
         parts, index = self.writer.parts, self.writer.frame.index
         x = gpu.block_id(gpu.Dimension.x)
         bm, bn, _ = parts.tiling.tile
-        if parts.tiling.group > 1:
+        if parts.is_one_walk:
             down, across = (dim_word(each, self.writer.frame) for each in parts.counts)
             m, n = map(as_index, place_of_tile(Word.of(x), (down, across), parts.tiling))
         else:

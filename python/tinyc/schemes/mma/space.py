@@ -94,7 +94,9 @@ def _filled(
         depths = _STAGES_OF_WARPS
     # Two CTAs share the operand of which a tile has more.
     pair = (2, 1) if tile[1] >= tile[0] else (1, 2)
-    clusters = (given.cluster,) if given.cluster else ((1, 1), pair) if plain.is_persistent else ((1, 1),)
+    tiles = plain.tiles_of(case.product)[pair.index(2)]
+    may_share = plain.is_persistent and tiles != 1
+    clusters = (given.cluster,) if given.cluster else ((1, 1), pair) if may_share else ((1, 1),)
     slices = list(_slices(given, tile, case))
     for stages, cluster, (algorithm, parts) in itertools.product(depths, clusters, slices):
         yield replace(plain, stages=stages, cluster=cluster, algorithm=algorithm, slices=parts)

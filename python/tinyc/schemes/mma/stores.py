@@ -12,7 +12,7 @@ from tinyc.analysis.candidate import StridedAccess
 from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, strides_of, why_no_box
 
 #: Bytes of the widest access of a thread.
-_VECTOR_BYTES = 16
+WIDEST_STORE_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,16 @@ class Store:
     needs: Needs = ()
 
 
-def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True) -> Store:
-    """The store of an output."""
+def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_bytes: int = WIDEST_STORE_BYTES) -> Store:
+    """The store of an output; by threads where accesses of fewer than 16 bytes are asked for."""
     size = access.element.size_bytes
-    if by_tma:
+    if by_tma and most_bytes == WIDEST_STORE_BYTES:
         needs = box_needs(access, guarded)
         if needs is not None:
             return Store("tma", TMA_BYTES // size, needs)
     # An access is of neighbours of one row: of the last run of columns, which a row is whole multiples of.
     ends = [run.extent for run in access.columns[-1:]]
-    width = _VECTOR_BYTES // size if access.contiguous == "columns" else 1
+    width = most_bytes // size if access.contiguous == "columns" else 1
     while width > 1:
         needs = needs_of([*strides_of(access), *ends], width, guarded)
         if needs is not None:
