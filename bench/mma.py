@@ -20,7 +20,8 @@ import ptxsim
 from clock_kernels import FAST_CU, TENSOR_GEMM
 from clock_kernels.triton_matmul import triton_products
 from figures import Figures, machine, show
-from mma_launches import DEVICES, Product, Sizes, estimate_of, fastest, steady_share
+from gemm_cases import Product
+from mma_launches import DEVICES, estimate_of, fastest, launch_of, steady_share
 from mma_ranking import ranking_tables
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.kernel_launch import KernelLaunch
@@ -73,7 +74,7 @@ class Verdict:
         figures.row(f"{n}, f16: fused epilogue over none", fused / plain, "", most=MOST_OF_PLAIN)
         if n == 8192:
             tiling = ranked(self.arch, (n, n, n))[0].tiling
-            busy = steady_share(Product(), self.arch, plan_of(tiling), (n, n, n), tiling.tile[2])
+            busy = steady_share(Product(n, n, n), self.arch, plan_of(tiling), tiling.tile[2])
             figures.row(f"{n}, f16: tensor pipes busy in the loop along k", 100 * busy, "%", least=LEAST_BUSY)
         return [_row(name, n, each) for name, each in (*own, *published, tutorial)]
 
@@ -81,11 +82,11 @@ class Verdict:
         """The estimates of the chosen plan: in both types, and with its epilogue."""
         plan = plan_of(ranked(self.arch, (n, n, n))[0].tiling)
         products = {
-            "tinyc, f16": Product(),
-            "tinyc, bf16": Product("bf16"),
-            "tinyc, f16, fused": Product(fused=True),
+            "tinyc, f16": Product(n, n, n),
+            "tinyc, bf16": Product(n, n, n, "bf16"),
+            "tinyc, f16, fused": Product(n, n, n, epilogue="bias_relu"),
         }
-        return [(name, self._estimate(each.launch(self.arch, plan, (n, n, n)))) for name, each in products.items()]
+        return [(name, self._estimate(launch_of(each, self.arch, plan))) for name, each in products.items()]
 
     def _published(self, n: int) -> list[tuple[str, Estimate]]:
         """The estimates of published kernels."""
@@ -134,13 +135,12 @@ def product_tables(verdict: Verdict, sizes: list[int]) -> tuple[Table, Figures]:
 def tables_of(options: argparse.Namespace) -> list[tuple[Table, Figures]]:
     """The tables that are asked for."""
     found = []
-    shapes: tuple[Sizes, ...] = SHAPES[: options.shapes]
     for arch in options.arch or DEVICES:
         if "products" in (options.part or PARTS):
             verdict = Verdict(arch, options.kernels, options.recorded, options.jobs)
             found.append(product_tables(verdict, options.size or [4096, 8192]))
         if "plans" in (options.part or PARTS):
-            found.append(ranking_tables(arch, shapes, options.plans, options.jobs, options.cache))
+            found.append(ranking_tables(arch, SHAPES[: options.shapes], options.plans, options.jobs, options.cache))
     return found
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import tinyc
 from figures import Figures
-from mma_launches import DEVICES, Product
+from gemm_cases import Product
+from mma_launches import DEVICES, candidate_of
 from ptxsim.clock.ranking.candidates import Candidate
 from ptxsim.clock.ranking.rank import RankedKernel, rank_kernels
 from tinyc.schemes.mma.choice import RankedTiling
@@ -60,12 +61,12 @@ class ShapeRanking:
 
 def ranking_of(arch: str, sizes: Sizes, plans: int, jobs: int, cache: Path | None) -> ShapeRanking:
     """The ranking of a shape."""
-    product, tilings = Product(fused=True), plans_to_try(ranked(arch, sizes), plans)
+    product, tilings = Product(*sizes, epilogue="bias_relu"), plans_to_try(ranked(arch, sizes), plans)
     candidates: list[Candidate] = []
     for each in tilings:
         try:
             tiling = each.tiling
-            candidates.append(product.candidate(named(tiling), arch, plan_of(tiling), sizes, tiling.tile[2]))
+            candidates.append(candidate_of(named(tiling), product, arch, plan_of(tiling), tiling.tile[2]))
         except tinyc.TinycError as error:
             print(f"{named(each.tiling)} is refused: {error.message}", file=sys.stderr)
     found = rank_kernels(candidates, DEVICES[arch], jobs, cache)

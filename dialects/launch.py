@@ -32,12 +32,13 @@ class TensorMapArgument:
 class LaunchContract:
     """How one function is launched.
 
-    Its parameters are the addresses of buffers that hold `tensors` (inputs, then outputs), of a status slot where it
-    `is_checked`, the values of `symbols`, and `tensor_maps`. On a GPU it is launched as `grid` CTAs of `cta_shape`
+    Its parameters are the addresses of buffers that hold `tensors` (inputs, then outputs) and `workspaces`, of a status
+    slot where it `is_checked`, the values of `symbols`, and `tensor_maps`. Workspaces are memory that this launch, and
+    the one before that it `updates`, have to themselves. On a GPU it is launched as `grid` CTAs of `cta_shape`
     threads, along x, y and z, with `dynamic_shared_bytes` of shared memory a CTA; `cluster` of the CTAs are a cluster.
-    On the host `grid[0]` is the trip count of its parallel outer loop. Where it `updates`, it adds to what the launch
-    before it has written to its outputs. At `sizes`, and where its `guards` hold, it is an alternative of the kernel
-    that a launch names.
+    On the host `grid[0]` is the trip count of its parallel outer loop. Where it `updates`, it goes on from what the
+    launch before it has written. At `sizes`, and where its `guards` hold, it is an alternative of the kernel that a
+    launch names.
     """
 
     symbol: str
@@ -47,6 +48,7 @@ class LaunchContract:
     tensors: tuple[TensorType, ...]
     is_checked: bool
     symbols: tuple[str, ...]
+    workspaces: tuple[TensorType, ...] = ()
     updates: bool = False
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     guards: tuple[Assumption, ...] = ()

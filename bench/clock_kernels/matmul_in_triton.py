@@ -1,4 +1,4 @@
-"""Products by the kernel of Triton's tutorial 03 in its configurations, as PTX: needs triton 3.6 and no GPU.
+"""Products by `triton_gemm` in the configurations of Triton's tutorial 03, as PTX: needs triton 3.6 and no GPU.
 
     python bench/clock_kernels/matmul_in_triton.py ../kernels/triton
 
@@ -13,9 +13,12 @@ import sys
 from pathlib import Path
 
 import triton
-import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from triton_gemm import product
 
 #: Rows, columns and depth of a tile, warps, stages: the tutorial's list for CUDA; bands are of 8 rows of tiles.
 CONFIGURATIONS = (
@@ -40,48 +43,19 @@ GROUP = 8
 SHARED_BYTES = {90: 232448, 80: 166912}
 
 
-@triton.jit
-def matmul(
-    a, b, c, m, n, k, am, bk, cm,
-    of_rows: tl.constexpr, of_columns: tl.constexpr, of_depth: tl.constexpr, of_band: tl.constexpr,
-):  # fmt: skip
-    """Store a · b to c, all row-major with pitches am, bk and cm: a tile by a CTA, in bands of `of_band` rows."""
-    number, across, along = tl.program_id(0), tl.cdiv(m, of_rows), tl.cdiv(n, of_columns)
-    in_band = of_band * along
-    first = number // in_band * of_band
-    height = min(across - first, of_band)
-    row = first + (number % in_band) % height
-    column = (number % in_band) // height
-    rows = (row * of_rows + tl.arange(0, of_rows)) % m
-    columns = (column * of_columns + tl.arange(0, of_columns)) % n
-    inner = tl.arange(0, of_depth)
-    from_a = a + (rows[:, None] * am + inner[None, :])
-    from_b = b + (inner[:, None] * bk + columns[None, :])
-    sums = tl.zeros((of_rows, of_columns), dtype=tl.float32)
-    for step in range(tl.cdiv(k, of_depth)):
-        left = tl.load(from_a, mask=inner[None, :] < k - step * of_depth, other=0.0)
-        right = tl.load(from_b, mask=inner[:, None] < k - step * of_depth, other=0.0)
-        sums = tl.dot(left, right, sums)
-        from_a += of_depth
-        from_b += of_depth * bk
-    rows = row * of_rows + tl.arange(0, of_rows)
-    columns = column * of_columns + tl.arange(0, of_columns)
-    to = c + cm * rows[:, None] + columns[None, :]
-    tl.store(to, sums.to(tl.float16), mask=(rows[:, None] < m) & (columns[None, :] < n))
-
-
 def write(folder: Path) -> None:
     """Write the files."""
-    pointers = dict.fromkeys(("a", "b", "c"), "*fp16")
-    sizes = dict.fromkeys(("m", "n", "k", "am", "bk", "cm"), "i32")
-    divisible = {(at,): [["tt.divisibility", 16]] for at in range(9)}
+    pointers = dict.fromkeys(("a", "b", "bias", "residual", "c"), "*fp16")
+    kinds = {**pointers, **dict.fromkeys(("m", "n", "k", "a_row", "b_step", "c_row"), "i32")}
+    signature = {name: kinds.get(name, "constexpr") for name in product.arg_names}
+    divisible = {(at,): [["tt.divisibility", 16]] for at, name in enumerate(product.arg_names) if name in kinds}
     found = []
     for capability, (rows, columns, depth, warps, stages) in (
         (capability, each) for capability in SHARED_BYTES for each in CONFIGURATIONS
     ):
-        constants = {"of_rows": rows, "of_columns": columns, "of_depth": depth, "of_band": GROUP}
-        signature = {**pointers, **sizes, **dict.fromkeys(constants, "constexpr")}
-        source = ASTSource(matmul, signature, constants, divisible)
+        constants = {"TILE_M": rows, "TILE_N": columns, "TILE_K": depth, "GROUP": GROUP, "a_step": 1, "b_column": 1}
+        constants |= {"HAS_BIAS": False, "HAS_RESIDUAL": False}
+        source = ASTSource(product, signature, constants, divisible)
         options = {"num_warps": warps, "num_stages": stages}
         made = triton.compile(source, GPUTarget("cuda", capability, 32), options)
         if made.metadata.shared > SHARED_BYTES[capability]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxsim.clock.kernel_launch import KernelLaunch
 
-ENTRY = "matmul"
+ENTRY = "product"
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class TritonProduct:
         """The launch of a product of row-major f16 matrices."""
         a, b, c = (np.zeros(shape, np.float16) for shape in ((m, k), (k, n), (m, n)))
         sizes = [np.int32(each) for each in (m, n, k, k, n, n)]
-        scratch = [np.uint64(0), np.uint64(0)]
+        nothing, scratch = [np.uint64(0), np.uint64(0)], [np.uint64(0), np.uint64(0)]
         grid = (-(-m // self.tile[0]) * -(-n // self.tile[1]), 1, 1)
         block = (32 * self.warps, 1, 1)
-        return KernelLaunch(self.ptx, ENTRY, grid, block, [a, b, c, *sizes, *scratch], self.shared_bytes)
+        return KernelLaunch(self.ptx, ENTRY, grid, block, [a, b, *nothing, c, *sizes, *scratch], self.shared_bytes)
 
 
 def triton_products(kernels: Path, arch: str) -> list[TritonProduct]:

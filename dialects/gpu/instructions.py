@@ -265,6 +265,10 @@ _WAIT = (
     "{.reg .pred done; wait: mbarrier.try_wait.parity.shared::cta.b64 done, [{0}], {1}; "
     "@done bra.uni there; bra.uni wait; there:}"
 )
+_SEMAPHORE_WAIT = (
+    "{.reg .pred idle, early; .reg .b32 turn; setp.eq.b32 idle, {2}, 0; @idle bra there; "
+    "poll: ld.acquire.gpu.global.u32 turn, [{0}]; setp.ne.b32 early, turn, {1}; @early bra poll; there:}"
+)
 _ARRIVE_REMOTE = (
     "{.reg .b32 remote; mapa.shared::cluster.u32 remote, {0}, {1}; mbarrier.arrive.shared::cluster.b64 _, [remote];}"
 )
@@ -346,6 +350,7 @@ _FAMILIES = [
         ("cvt.pack.{f16|bf16}", _plain("cvt.rn.<0>x2.f32 {0}, {1}, {2};", "f32", "f32", results=("i32",), pure=True)),
         ("cvt.tf32", _plain("cvt.rna.tf32.f32 {0}, {1};", "i32", results=("i32",), pure=True)),
         ("ld.acquire", _plain("ld.acquire.gpu.global.u32 {0}, [{1}];", "i64", results=("i32",))),
+        ("semaphore.wait.if", _plain(_SEMAPHORE_WAIT, "i64", "i32", "i32")),
         ("red.release", _plain("red.release.gpu.global.add.u32 [{0}], {1};", "i64", "i32")),
     )
 ]

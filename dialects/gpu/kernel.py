@@ -1,8 +1,8 @@
 """A view of one GPU kernel, the `gpu.func` that a region has become: its arguments, its launch, its statements.
 
-A kernel's arguments are its buffers (inputs, then outputs), a status buffer where an index may be out of range, its
-extents, and its tensor maps; `tgpu.…` attributes of the arguments and of the function say which is what, and how it is
-launched. The view reads a kernel that verifies, of statements or at the scalar level.
+A kernel's arguments are its buffers (inputs, outputs, workspaces), a status buffer where an index may be out of range,
+its extents, and its tensor maps; `tgpu.…` attributes of the arguments and of the function say which is what, and how it
+is launched. The view reads a kernel that verifies, of statements or at the scalar level.
 """
 
 import re
@@ -18,6 +18,7 @@ from tinyc.dialects.gpu.launch_attributes import (
     DYNAMIC_SHARED_BYTES,
     GUARDS,
     TENSOR_MAP,
+    WORKSPACE,
     cluster_of,
     dynamic_shared_bytes_of,
     guards_of,
@@ -85,10 +86,15 @@ class GpuKernel:
 
     @property
     def buffers(self) -> list[ir.BlockArgument]:
-        """The inputs, then the outputs: a `!region.memref`, or at the scalar level a memref of one axis."""
+        """The inputs, the outputs, the workspaces: a `!region.memref`, or at the scalar level a memref of one axis."""
         pairs = zip(self.arguments, self.notes, strict=True)
         others = ir.IndexType | TensorMapType
         return [each for each, note in pairs if "tgpu.status" not in note and not isinstance(each.type, others)]
+
+    @property
+    def workspaces(self) -> list[ir.BlockArgument]:
+        """The buffers that only this launch, and that of the kernel before it, use."""
+        return [each for each, note in zip(self.arguments, self.notes, strict=True) if WORKSPACE in note]
 
     @property
     def status(self) -> ir.BlockArgument | None:

@@ -1,8 +1,8 @@
 """What the host needs to know of the kernels of GPU code, at any level of it.
 
 In: a module with `gpu.module`s or `gpu.binary`s. Out: its kernels as `Launchable`s. A function of statements says all
-of itself: its grid, cluster and CTA, its buffers, status slot, extents and tensor maps, in this order, and the kernel
-that goes before it.
+of itself: its grid, cluster and CTA, its buffers, workspaces, status slot, extents and tensor maps, in this order, and
+the kernel that goes before it.
 Expanded further, it has its name left.
 """
 
@@ -43,11 +43,12 @@ class GpuCode(Launchable):
 
     @property
     def tensors(self) -> tuple[TensorType, ...] | None:
-        """The tensors that its buffers hold; None once a buffer is any memref."""
-        kind = None if self.op is None else self.op.function_type.value
-        inputs = kind.inputs if isinstance(kind, ir.FunctionType) else []
-        held = tuple(region.held_tensor(each) for each in inputs if isinstance(each, region.MemRefType))
-        return held or None
+        """The tensors that its inputs and outputs hold; None once a buffer is any memref."""
+        kernel = None if self.op is None else GpuKernel(self.op)
+        if kernel is None or not kernel.has_statements:
+            return None
+        workspaces = set(kernel.workspaces)
+        return tuple(region.held_tensor(each.type) for each in kernel.buffers if each not in workspaces)
 
     @property
     def in_place(self) -> tuple[tuple[int, int], ...] | None:
@@ -79,6 +80,7 @@ class GpuCode(Launchable):
             tensors=tensors,
             is_checked=kernel.status is not None,
             symbols=tuple(kernel.symbols),
+            workspaces=tuple(region.held_tensor(each.type) for each in kernel.workspaces),
             updates=self.init is not None,
             sizes=kernel.sizes,
             guards=kernel.guards,

@@ -8,6 +8,7 @@ In: attributes of a `gpu.func` or of one of its arguments. Out: plain data. `ker
     tgpu.guards = [["8*(K floordiv 8)", "eq", "K"]]  where a launch may take it in the place of the kernel that it names
     tgpu.tensor_map = {buffer = 0 : i64, dims = ["K", "M"], strides = ["2*K"], box = [64, 128], swizzle = 128 : i64}
                                                      of an argument: of which buffer it is a map, innermost dim first
+    tgpu.workspace                                   of an argument: memory that is the launch's own
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.attributes import decode, extents_attribute
 
 CLUSTER, DYNAMIC_SHARED_BYTES, GUARDS = "tgpu.cluster", "tgpu.dynamic_shared_bytes", "tgpu.guards"
-TENSOR_MAP = "tgpu.tensor_map"
+TENSOR_MAP, WORKSPACE = "tgpu.tensor_map", "tgpu.workspace"
 _MAP_KEYS = ("buffer", "dims", "strides", "box", "swizzle")
 
 # What each reader raises is `Malformed`, or a TinycError of an extent that is none.

@@ -24,13 +24,18 @@ from tinyc.dialects.gpu.dialect import (
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS
 from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, functions_in, target_for
+from tinyc.dialects.gpu.launch_attributes import WORKSPACE
 from tinyc.dialects.gpu.statements import (
+    AddPartialOp,
     AllocSmemOp,
     MbarrierInitOp,
     ReduceRowsOp,
     ScanRowsOp,
+    SemaphoreReleaseOp,
+    SemaphoreWaitOp,
     ShareOp,
     StGlobalVecOp,
+    StorePartialOp,
     TmaStoreOp,
     WarpgroupsOp,
 )
@@ -48,10 +53,12 @@ from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import arguments, decode, extents_attribute, tensor_type
 from tinyc.vocabulary.types import TensorType, symbols_of
 
+#: The statements that work on workspaces.
+_OF_WORKSPACES = (StorePartialOp, AddPartialOp, SemaphoreWaitOp, SemaphoreReleaseOp)
 #: What may stand beside statements, and around them.
 _AROUND = (
     *(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp, gpu.BarrierOp, gpu.ReturnOp),
-    *(scf.ForOp, scf.YieldOp),
+    *(scf.ForOp, scf.IfOp, scf.YieldOp),
 )
 
 
@@ -165,8 +172,9 @@ def _check_accumulators(block: ir.Block, kernel: GpuKernel, threads: int) -> Non
     for op in block.operations:
         if isinstance(op, WarpgroupsOp):
             _check_accumulators(op.body_block, kernel, WARPGROUP_THREADS)
-        elif isinstance(op, scf.ForOp):
-            _check_accumulators(op.body, kernel, threads)
+        elif isinstance(op, scf.ForOp | scf.IfOp):
+            for inner in (block for region in op.regions for block in region.blocks):
+                _check_accumulators(inner, kernel, threads)
         for kind in (result.type for result in op.results):
             if isinstance(kind, AccType | InFlightType):
                 _check_accumulator(kind, kernel, threads)
@@ -212,7 +220,7 @@ def _check_rows(kernel: GpuKernel) -> None:
 
 
 def _check_arguments(kernel: GpuKernel) -> list[str]:
-    """Check that the arguments are buffers, a status buffer, extents and tensor maps; return the extents' symbols."""
+    """Check that the arguments are buffers, a status buffer, extents, tensor maps; return the extents' symbols."""
     declared = kernel.op.function_type.value
     if isinstance(declared, ir.FunctionType) and len(declared.inputs) != len(kernel.arguments):
         raise Malformed(
@@ -221,7 +229,7 @@ def _check_arguments(kernel: GpuKernel) -> list[str]:
     parts = [_part(*each) for each in zip(kernel.arguments, kernel.notes, strict=True)]
     order = [part for part, _ in parts]
     if order != sorted(order, key=_PARTS.index) or order.count("status") > 1:
-        expected = "buffers come first, then status, then extents, then tensor maps"
+        expected = "buffers come first, then workspaces, then status, then extents, then tensor maps"
         raise Malformed(f"has arguments in the order {', '.join(order)}; {expected}")
     names = [name for _, name in parts if name is not None]
     if len(set(names)) != len(names):
@@ -237,7 +245,7 @@ def _check_arguments(kernel: GpuKernel) -> list[str]:
     return symbols
 
 
-_PARTS = ("buffer", "status", "extent", "tensor map")
+_PARTS = ("buffer", "workspace", "status", "extent", "tensor map")
 
 
 def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple[str, str | None]:
@@ -259,12 +267,13 @@ def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple
     if not isinstance(kind, region.MemRefType | ir.MemRefType):
         taken = "buffers, a status buffer, extents and tensor maps"
         raise Malformed(f"has argument {position} of type {kind}; it takes {taken}")
+    part = "workspace" if WORKSPACE in note else "buffer"
     if "tgpu.name" not in note:
-        return "buffer", None
+        return part, None
     name = note["tgpu.name"]
     if not isinstance(name, ir.StringAttr) or legal_identifier(name.value) != name.value:
         raise Malformed(f"has the buffer name {name}; use letters, digits and '_', a letter first")
-    return "buffer", name.value
+    return part, name.value
 
 
 # --- statements -------------------------------------------------------------------------------------------------------
@@ -277,15 +286,20 @@ def _check_statements(ops: Iterable[ir.OpView], in_loop: bool = False) -> None:
         if in_loop and isinstance(op, AllocSmemOp | ShareOp | MbarrierInitOp):
             raise Malformed(f"has a '{name}' in a loop; shared memory is reserved once, in front of it")
         if not (isinstance(op, (*_AROUND, TgpuOp)) or name.startswith("arith.")):
-            raise Malformed(f"has '{name}' beside its statements; it may have scf.for, arith and positions in the grid")
+            raise Malformed(
+                f"has '{name}' beside its statements; it may have scf.for, scf.if, arith and positions in the grid"
+            )
         loops = isinstance(op, scf.ForOp | scf.YieldOp)
         refused = SmemType if loops else SmemType | AccType | InFlightType
         if not isinstance(op, TgpuOp) and any(isinstance(each.type, refused) for each in op.operands):
             raise Malformed(
                 f"has a tile as an operand of '{name}'; loops carry accumulators, and statements take tiles"
             )
-        if isinstance(op, scf.ForOp):
-            _check_statements(op.body.operations, in_loop=True)
+        if isinstance(op, scf.IfOp) and len(op.results):
+            raise Malformed("has an 'scf.if' that gives values; a branch around statements gives none")
+        if isinstance(op, scf.ForOp | scf.IfOp):
+            for inner in (block for region in op.regions for block in region.blocks):
+                _check_statements(inner.operations, in_loop=True)
         elif isinstance(op, WarpgroupsOp):
             _check_statements(op.inner, in_loop=True)
 
@@ -296,7 +310,11 @@ def _check_outputs(kernel: GpuKernel) -> None:
     read = {op.operands[0] for op in ops if isinstance(op, region.ReadOp)}
     written = {op.operands[1] for op in ops if isinstance(op, region.YieldOp)}
     written |= {op.buffer for op in ops if isinstance(op, StGlobalVecOp | TmaStoreOp)}
-    buffers = [argument for argument in kernel.arguments if isinstance(argument.type, region.MemRefType)]
+    workspaces = set(kernel.workspaces)
+    written -= workspaces
+    buffers = [each for each in kernel.buffers if each not in workspaces and isinstance(each.type, region.MemRefType)]
+    if any(op.workspace not in workspaces for op in ops if isinstance(op, _OF_WORKSPACES)):
+        raise Malformed("has a statement on a workspace that is none of its arguments with tgpu.workspace")
     if written & read:
         raise Malformed("reads a buffer that it writes; what lies between statements of one kernel are values")
     if written != set(buffers[len(buffers) - len(written) :]):
@@ -324,7 +342,10 @@ def _check_init(kernel: GpuKernel, by_name: Mapping[str, GpuKernel]) -> None:
     symbol = kernel.op.attributes["tgpu.init"]
     if init is None or "tgpu.init" in init.op.attributes:
         raise Malformed(f"has tgpu.init = {symbol}; it must name a kernel that needs no other before it")
-    if kernel.op.function_type != init.op.function_type:
+    types, others = (
+        [each.type for each in one.arguments if not isinstance(each.type, TensorMapType)] for one in (kernel, init)
+    )
+    if types != others:
         raise Malformed(f"is launched after {symbol}, and their arguments differ; they are launched with the same ones")
 
 

@@ -93,6 +93,10 @@ def _expand_all(expansion: Expansion, ops: Iterable[ir.OpView]) -> None:
                 _EXPANSIONS[type(op)](expansion, op)
             elif isinstance(op, scf.ForOp):
                 _expand_loop(expansion, op)
+            elif isinstance(op, scf.IfOp):
+                _expand_branch(expansion, op)
+            elif isinstance(op, scf.YieldOp):
+                scf.yield_(expansion.flat(op.operands))
             else:
                 _copy(expansion, op)
 
@@ -120,10 +124,19 @@ def _expand_loop(expansion: Expansion, op: scf.ForOp) -> None:
     expansion.rename(list(op.results), starts, nest.results)
 
 
+def _expand_branch(expansion: Expansion, op: scf.IfOp) -> None:
+    """Write a branch around statements that all threads take, or none."""
+    blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
+    branch = scf.IfOp(expansion.values[op.condition], has_else=len(blocks) > 1)
+    for block, written in zip(blocks, branch.regions, strict=False):
+        with expansion.elements.block(written.blocks[0]):
+            _expand_all(expansion, block.operations)
+
+
 def _copy(expansion: Expansion, op: ir.OpView) -> None:
     """Write an op that is neither a statement nor a loop, on what its operands are now."""
     if len(op.regions):
-        message = f"'{op.operation.name}' cannot hold statements; use scf.for"
+        message = f"'{op.operation.name}' cannot hold statements; use scf.for or scf.if"
         raise TinycError("InvalidIr", message, where(around(op)))
     copy = op.operation.clone()
     for position, operand in enumerate(op.operands):

@@ -11,6 +11,8 @@ The two lists below are all that names them. In reading order, which is that of 
     cp_async, tma        copies of tiles that go on beside the threads
     groups, mbarrier     how threads wait for these
     mma_sync, wgmma      the product of two tiles by tensor cores: of a warp, of warpgroups
+    partial_sums         accumulators of a part of k, handed on through a workspace
+    semaphore            how CTAs take turns, by numbers in a workspace
     epilogue             what the region makes of the accumulator, written to the outputs
     epilogue_slab        the same by way of shared memory, some columns at a time
     st_global_vec        what is there, written to an output
@@ -59,10 +61,12 @@ from tinyc.dialects.gpu.statements.mbarrier import (
     MbarrierWaitOp,
 )
 from tinyc.dialects.gpu.statements.mma_sync import LdmatrixOp, MmaSyncOp
+from tinyc.dialects.gpu.statements.partial_sums import AddPartialOp, StorePartialOp
 from tinyc.dialects.gpu.statements.reduce_rows import ReduceRowsOp
 from tinyc.dialects.gpu.statements.report_index import ReportIndexOp
 from tinyc.dialects.gpu.statements.scan_rows import ScanRowsOp
 from tinyc.dialects.gpu.statements.scatter_add import ScatterAddOp
+from tinyc.dialects.gpu.statements.semaphore import SemaphoreReleaseOp, SemaphoreWaitOp
 from tinyc.dialects.gpu.statements.share import ShareOp
 from tinyc.dialects.gpu.statements.st_global_vec import StGlobalVecOp
 from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
@@ -95,6 +99,10 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     LdmatrixOp,
     MmaSyncOp,
     WgmmaOp,
+    StorePartialOp,
+    AddPartialOp,
+    SemaphoreWaitOp,
+    SemaphoreReleaseOp,
     EpilogueOp,
     EpilogueSlabOp,
     StGlobalVecOp,

@@ -204,6 +204,8 @@ class Host:
         for buffer in inputs:
             buffer.last = max(buffer.last, last)
         outputs = [self._output(result, first, last) for result in op.results]
+        for tensor in contracts[-1].workspaces:
+            outputs.append(HostBuffer(tensor, op.location, self._new_kind, first=first, ready=last, last=last))
         location = op.location
         if "node" in launch.attributes:
             location = named(ir.StringAttr(launch.attributes["node"]).value, launch.location)
@@ -232,9 +234,13 @@ class Host:
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
         tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)
         at = unnamed(location) if name is None else named(name, location)
-        kind = "prepared" if self._prepares else "arena"
-        buffer = self._held[result] = HostBuffer(tensor, at, kind, first=first, ready=last, last=last)
+        buffer = self._held[result] = HostBuffer(tensor, at, self._new_kind, first=first, ready=last, last=last)
         return buffer
+
+    @property
+    def _new_kind(self) -> Literal["prepared", "arena"]:
+        """The kind of what the launches that are visited now write."""
+        return "prepared" if self._prepares else "arena"
 
     def _constant(self, op: tiny.ConstOp) -> HostBuffer:
         """The buffer of a constant; equal ones are one."""

@@ -221,7 +221,7 @@ def _parameters(launch: HostLaunch, contract: LaunchContract, slot: int | None) 
     buffers = (*launch.inputs, *launch.outputs)
     pointers = [
         PtrAttr.get(ir.StringAttr.get(buffer.name), ir.TypeAttr.get(to_type(tensor)))
-        for buffer, tensor in zip(buffers, contract.tensors, strict=True)
+        for buffer, tensor in zip(buffers, (*contract.tensors, *contract.workspaces), strict=True)
     ]
     status = [] if slot is None else [StatusAttr.get(_extent(slot))]
     symbols = [ExtentAttr.get(ir.StringAttr.get(name)) for name in contract.symbols]

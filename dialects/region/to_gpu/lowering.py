@@ -38,8 +38,9 @@ class RegionToGpu(Pass):
     Ensures:
         1. Each `region.kernel` is a `gpu.func` of one `gpu.module` for the architecture `arch` (default: the plans', or
            sm_80); its name, and with it the launches of the host function, is changed where it is not an identifier.
-        2. A function's arguments are the buffers, a status buffer where indices come from data, and the symbols. A
-           kernel whose `tgpu.init` names another one is to be launched after that, with the same arguments.
+        2. A function's arguments are the buffers, workspaces that only its launch uses, a status buffer where indices
+           come from data, the symbols, and tensor maps. A kernel whose `tgpu.init` names another one is to be launched
+           after that, with the same arguments but for tensor maps.
         3. A kernel whose plan takes rows in parts is two: the first reduces the parts, the second what these give.
         4. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
            `tgpu.in_place` has the pairs of buffers that may be one memory: what is read, and the result in its place.
@@ -96,11 +97,11 @@ class RegionToGpu(Pass):
 
 
 def _with_alternatives(module: ir.Module, planned: Sequence[PlannedKernel]) -> list[PlannedKernel]:
-    """The kernels, without the alternatives that cannot take a kernel's place: either of the two is launched in parts.
+    """The kernels, without the alternatives that cannot take a kernel's place: either of the two is in parts.
 
     A remark tells of each that is left out.
     """
-    in_two = {each.kernel.name for each in planned if is_in_parts(each)}
+    in_two = {each.kernel.name for each in planned if is_in_parts(each) or (each.plan.split_k or 1) > 1}
     left_out = {
         name
         for launch in _launches(module)
@@ -114,7 +115,7 @@ def _with_alternatives(module: ir.Module, planned: Sequence[PlannedKernel]) -> l
             launch.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get(names)
     for each in (each for each in planned if each.kernel.name in left_out):
         sizes = shown_sizes(each.kernel.sizes)
-        message = f"@{each.kernel.name} is left out: it or its kernel takes rows in parts, which is two launches"
+        message = f"@{each.kernel.name} is left out: it or its kernel takes rows or k in parts, which is two launches"
         remark("alternative-left-out", where(each.kernel.location), message, kernel=each.kernel.name, sizes=sizes)
         each.kernel.op.erase()
     return kept
@@ -125,17 +126,18 @@ def _launches(module: ir.Module) -> list[region.LaunchOp]:
     return [op for op in ops if isinstance(op, region.LaunchOp)]
 
 
-def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-    """Names for the functions of each region: the kernel, the one that is launched before it, and the alternative."""
+def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str, str, str]]:
+    """Names for the functions of each region: the kernel, the one that goes before it, an alternative of each."""
     kept = {name for name in kernels if legal_identifier(name) == name}
-    names: dict[str, tuple[str, str, str]] = {}
+    names: dict[str, tuple[str, str, str, str]] = {}
     taken = set(kept)
     for name in kernels:
         function = name if name in kept else legal_identifier(name, taken)
         init = legal_identifier(f"{function}_init", {*taken, function})
         alternative = legal_identifier(f"{function}_aligned", {*taken, function, init})
-        taken |= {function, init, alternative}
-        names[name] = function, init, alternative
+        other_init = legal_identifier(f"{alternative}_init", {*taken, function, init, alternative})
+        taken |= {function, init, alternative, other_init}
+        names[name] = function, init, alternative, other_init
     return names
 
 
@@ -148,13 +150,13 @@ def _module(module: ir.Module, target: Target) -> ir.Block:
         return gpu.GPUModuleOp(name, targets=targets).bodyRegion.blocks.append()
 
 
-def _rename_launches(module: ir.Module, names: Mapping[str, tuple[str, str, str]], written: Collection[str]) -> None:
+def _rename_launches(module: ir.Module, names: Mapping[str, tuple[str, ...]], written: Collection[str]) -> None:
     """Make the host functions launch the kernels by the names that they have now, and alternatives that there are."""
     for op in _launches(module):
         name, others = op.kernel.value, list(op.alternatives)
         if name not in names:
             continue
-        function, _, alternative = names[name]
+        function, _, alternative, _ = names[name]
         op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(function)
         known = [names[each][0] for each in others] + [alternative] * (alternative in written)
         if known:

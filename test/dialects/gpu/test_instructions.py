@@ -70,6 +70,11 @@ TABLE = [
     ("cvt.pack.f16", "cvt.rn.f16x2.f32 $0, $1, $2;", "=r,f,f"),
     ("cvt.tf32", "cvt.rna.tf32.f32 $0, $1;", "=r,r"),
     ("ld.acquire", "ld.acquire.gpu.global.u32 $0, [$1];", "=r,l,~{memory}"),
+    (
+        "semaphore.wait.if",
+        "{ .reg .pred idle, early; .reg .b32 turn; setp.eq.b32 idle, $2, 0; @idle bra there; poll:",
+        "l,r,r,~{memory}",
+    ),
     ("red.release", "red.release.gpu.global.add.u32 [$0], $1;", "l,r,~{memory}"),
     (
         "mbarrier.arrive.if",
@@ -78,7 +83,7 @@ TABLE = [
     ),
 ]
 #: What sm_80 has, by how names begin.
-OF_SM_80 = ("cp.async.", "ldmatrix.", "mma.", "barrier.", "ld.", "st.", "cvt.", "red.", "mbarrier.init")
+OF_SM_80 = ("cp.async.", "ldmatrix.", "mma.", "barrier.", "ld.", "st.", "cvt.", "red.", "semaphore.", "mbarrier.init")
 
 
 @pytest.mark.parametrize(("name", "text", "registers"), TABLE)

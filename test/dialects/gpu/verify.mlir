@@ -148,7 +148,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // Buffers come first.
 !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
-// expected-error @+1 {{'gpu.func' @k has arguments in the order buffer, extent, buffer; buffers come first, then status, then extents, then tensor maps}}
+// expected-error @+1 {{'gpu.func' @k has arguments in the order buffer, extent, buffer; buffers come first, then workspaces, then status, then extents, then tensor maps}}
 gpu.func @k(%x: !buffer, %M: index {tgpu.extent = "M"}, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
@@ -511,7 +511,7 @@ func.func @main(%a: tensor<?x?xf32, #tiny.dims<["A", "B"]>>) -> tensor<?xf32, #t
 // Values are computed in the bodies of statements.
 !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
-// expected-error @+1 {{'gpu.func' @k has 'region.read' beside its statements; it may have scf.for, arith and positions in the grid}}
+// expected-error @+1 {{'gpu.func' @k has 'region.read' beside its statements; it may have scf.for, scf.if, arith and positions in the grid}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
   %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
   gpu.return

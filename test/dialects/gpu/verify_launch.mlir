@@ -259,7 +259,7 @@ gpu.func @k(%x: !buffer, %m: index {tgpu.extent = "M"}, %k: index {tgpu.extent =
 // Tensor maps come last.
 !buffer = !region.memref<tensor<?x?xf16, #tiny.dims<["M", "K"]>>, ["K", 1], 128 : i64, true>
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
-// expected-error @+1 {{'gpu.func' @k has arguments in the order buffer, extent, extent, tensor map, extent; buffers come first, then status, then extents, then tensor maps}}
+// expected-error @+1 {{'gpu.func' @k has arguments in the order buffer, extent, extent, tensor map, extent; buffers come first, then workspaces, then status, then extents, then tensor maps}}
 gpu.func @k(%x: !buffer, %m: index {tgpu.extent = "M"}, %k: index {tgpu.extent = "K"},
     %map: !tgpu.tensor_map {tgpu.tensor_map = {buffer = 0 : i64, dims = ["K", "M"], strides = ["2*K"], box = [64, 128], swizzle = 128 : i64}},
     %n: index {tgpu.extent = "N"}) kernel

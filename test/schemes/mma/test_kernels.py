@@ -185,15 +185,6 @@ def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():
         assert instruction in ptx
 
 
-@pytest.mark.parametrize(("field", "remedy"), [({"split_k": 2}, "'split_k' 2; write 1")])
-def test_what_no_kernel_is_built_with_yet_is_refused(field, remedy):
-    with pytest.raises(tinyc.TinycError, match=f"builds no kernels yet with {remedy}") as refused:
-        tinyc.compile(
-            GEMM, arch="sm_90a", target="sim", plan={"scheme": "mma", **field}, bind=dict.fromkeys("MNK", 256)
-        )
-    assert refused.value.name == "UnsupportedPlan"
-
-
 @pytest.mark.parametrize(
     ("arch", "sizes", "told"),
     [

@@ -152,9 +152,12 @@ def test_an_algorithm_with_slices_gets_some():
     assert completed(Plan(algo_choice={"matmul": "splitk_serial"}), gemm(4096, 4096, 4096)).split_k > 1
 
 
-def test_slices_are_taken_only_where_they_are_asked_for():
-    assert completed(Plan(), gemm(128, 128, 8192)).split_k == 1
+def test_slices_are_taken_where_tiles_are_too_few():
+    plan = completed(Plan(), gemm(128, 128, 8192))
+    assert plan.split_k > 1
+    assert plan.algo_choice == {"matmul": "splitk_parallel"}
     assert completed(Plan(), gemm(4096, 4096, 4096)).split_k == 1
+    assert completed(Plan(algo_choice={"matmul": "implicit_gemm"}), gemm(128, 128, 8192)).split_k == 1
 
 
 def test_tf32_is_chosen_by_precision_alone():

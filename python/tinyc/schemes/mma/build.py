@@ -26,7 +26,9 @@ from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.frame import Parts
 from tinyc.schemes.mma.plan import unaligned_plan
 from tinyc.schemes.mma.simple import build_of_threads
+from tinyc.schemes.mma.slices import build_of_sums, build_zero_semaphores
 from tinyc.schemes.mma.specialised import build_of_warpgroups
+from tinyc.schemes.mma.tiling import workspaces_of
 from tinyc.vocabulary.attributes import extents_attribute
 
 
@@ -36,33 +38,31 @@ def build_product(origin: Origin) -> None:
     The other one is then what the host launches by default, and this an alternative that is guarded by what it needs.
 
     Raises:
-        TinycError: `UnsupportedPlan`: the plan asks for what no kernel is built with yet.
+        TinycError: `UnsupportedPlan`: an output is not written at regular distances.
     """
     parts = Parts.of(origin)
-    _require_built(parts)
+    _require_regular(parts)
     if not parts.needs:
         _tell_of_loads(parts)
-        _write(parts)
+        _write(_unaligned(parts) if parts.tiling.is_persistent and not parts.is_specialised else parts)
         return
-    aligned = dataclasses.replace(origin, name=origin.alternative_name)
+    aligned = dataclasses.replace(origin, name=origin.alternative_name, init_name=origin.alternative_init_name)
+    unaligned = _unaligned(parts)
+    workspaces = workspaces_of(parts.product, [parts.tiling, unaligned.tiling])
     _tell_of_guards(parts)
-    function = _write(dataclasses.replace(parts, origin=aligned))
+    function = _write(dataclasses.replace(parts, origin=aligned, workspaces=workspaces))
     function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in parts.needs])
-    _write(_unaligned(parts))
+    _write(dataclasses.replace(unaligned, workspaces=workspaces))
 
 
-def _require_built(parts: Parts) -> None:
-    """Refuse what plans may ask for, and no kernel is built with yet."""
-    tiling, candidate = parts.tiling, parts.origin.candidate
+def _require_regular(parts: Parts) -> None:
+    """Refuse outputs that stores of rows cannot write."""
     irregular = [number for number, each in enumerate(parts.product.results) if isinstance(each, str)]
-    missing = {
-        f"'split_k' {tiling.slices}; write 1": tiling.slices > 1,
-        f"output {irregular[:1]}, which is not written at regular distances; choose another scheme": bool(irregular),
-    }
-    for what, is_asked in missing.items():
-        if is_asked:
-            message = f"the plan of @{candidate.name}: scheme 'mma' builds no kernels yet with {what}"
-            raise TinycError("UnsupportedPlan", message, candidate.where)
+    if irregular:
+        candidate = parts.origin.candidate
+        what = f"output {irregular[:1]}, which is not written at regular distances; choose another scheme"
+        message = f"the plan of @{candidate.name}: scheme 'mma' builds no kernels yet with {what}"
+        raise TinycError("UnsupportedPlan", message, candidate.where)
 
 
 def _tell_of_loads(parts: Parts) -> None:
@@ -85,10 +85,27 @@ def _tell_of_guards(parts: Parts) -> None:
 
 
 def _write(parts: Parts) -> gpu.GPUFuncOp:
-    """Write one function, by whether its warpgroups are specialised."""
-    if parts.tiling.is_persistent and not parts.is_specialised:
-        parts = _unaligned(parts)
-    function = build_of_warpgroups(parts) if parts.is_specialised else build_of_threads(parts)
+    """Write the function that is launched for a product, and the one before it where k is sliced."""
+    origin = parts.origin
+    if parts.tiling.slices == 1:
+        return _write_product(parts)
+    if not parts.tiling.finishes:
+        _write_product(dataclasses.replace(parts, origin=dataclasses.replace(origin, name=origin.init_name)))
+        function = _sized(build_of_sums(parts))
+    else:
+        build_zero_semaphores(parts, origin.init_name)
+        function = _write_product(parts)
+    function.attributes["tgpu.init"] = ir.FlatSymbolRefAttr.get(origin.init_name)
+    return function
+
+
+def _write_product(parts: Parts) -> gpu.GPUFuncOp:
+    """Write the function that multiplies, by whether its warpgroups are specialised."""
+    return _sized(build_of_warpgroups(parts) if parts.is_specialised else build_of_threads(parts))
+
+
+def _sized(function: gpu.GPUFuncOp) -> gpu.GPUFuncOp:
+    """A function, with the shared memory that it is launched with."""
     size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dynamic_bytes(GpuKernel(function)))
     function.attributes[DYNAMIC_SHARED_BYTES] = size
     return function

@@ -28,6 +28,8 @@ _STORE_OPS = 2
 _HIDDEN_GAP = 0.1
 #: The part of the smaller one of compute and memory that does not go on at the same time as the other.
 _UNHIDDEN = 0.1
+#: Bytes of a partial sum.
+_SUM_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     if memory >= compute:
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
-    seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _reduction_seconds(tiling, case)
+    seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _beside_seconds(tiling, case)
     return PredictedTime(seconds, limiter, step, tile, rounds, memory, tuple(terms))
 
 
@@ -143,6 +145,8 @@ def _tile_cycles(tiling: MmaTiling, loop: float, resident: int, rounds: int, cas
     ops = _STORE_OPS * len(case.outputs) + len(case.product.epilogue.ops) + 2 * case.full_inputs
     finishing = bm * bn * ops / (32 * rates.sub_partitions)
     storing = bm * bn * (1 + case.full_inputs) * size / rates.l2_port_bytes_per_cycle
+    if not tiling.finishes:
+        finishing, storing = 0.0, bm * bn * _SUM_BYTES / rates.l2_port_bytes_per_cycle
     if tiling.schedule == "pingpong" and rounds > 1:
         return max(loop, finishing + storing)
     if tiling.is_persistent:  # what is finished is stored while the next tile is multiplied
@@ -152,14 +156,12 @@ def _tile_cycles(tiling: MmaTiling, loop: float, resident: int, rounds: int, cas
 
 
 def _joining_cycles(tiling: MmaTiling, case: MmaCase) -> float:
-    """Cycles until the slices of k of a tile are added up, or written to be."""
+    """Cycles in which the slices of k of a tile are added up, one after the other."""
     rates, (bm, bn, _) = case.target.matrix, tiling.tile
-    if tiling.slices == 1:
+    if tiling.slices == 1 or not tiling.finishes:
         return 0.0
-    sums = bm * bn * 4 / rates.l2_port_bytes_per_cycle
-    if tiling.algorithm == "splitk_parallel":
-        return sums
-    return (tiling.slices - 1) * (2 * sums + 2 * rates.load_latency_cycles)  # one after the other
+    sums = bm * bn * _SUM_BYTES / rates.l2_port_bytes_per_cycle
+    return (tiling.slices - 1) * (2 * sums + 2 * rates.load_latency_cycles)
 
 
 def _round_bytes(tiling: MmaTiling, resources: MmaResources, along: Along, band: int, case: MmaCase) -> float:
@@ -189,11 +191,13 @@ def _memory_bytes(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> 
     return once + written
 
 
-def _reduction_seconds(tiling: MmaTiling, case: MmaCase) -> float:
-    """What a kernel behind takes that adds up the slices: it reads them from L2 and writes the output."""
-    if tiling.algorithm != "splitk_parallel":
+def _beside_seconds(tiling: MmaTiling, case: MmaCase) -> float:
+    """What another kernel takes: one that zeroes semaphores, or adds up slices, which it reads from L2."""
+    if tiling.slices == 1:
         return 0.0
+    if tiling.finishes:
+        return case.target.launch_seconds
     m, n, _, batch = case.sizes
-    moved = m * n * batch * (4 * tiling.slices + sum(each.size_bytes for each in case.outputs))
+    moved = m * n * batch * (_SUM_BYTES * tiling.slices + sum(each.size_bytes for each in case.outputs))
     rates = case.target.matrix
     return case.target.launch_seconds + moved / (rates.l2_bytes_per_cycle * rates.hz)

@@ -4,7 +4,7 @@ In: a region with its complete plan. Out: statements at the insertion point.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,18 +16,19 @@ from tinyc.analysis.strided_access import residual_accesses
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
+from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, ir, scf
+from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.loads import Load, Needs, loads_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
 from tinyc.schemes.mma.stores import Store, box_needs, store_of
-from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
+from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -54,7 +55,10 @@ class TileCorner:
 
 @dataclass(frozen=True)
 class Parts:
-    """A region that becomes a kernel of the template, and what its plan has decided."""
+    """A region that becomes a kernel of the template, and what its plan has decided.
+
+    `workspaces` are those of slices of k.
+    """
 
     origin: Origin
     product: MatrixProduct
@@ -62,6 +66,7 @@ class Parts:
     unit: MatrixUnit
     tiling: MmaTiling
     loads: tuple[Load, Load]
+    workspaces: Mapping[str, TensorType]
     is_guarded: bool = True
 
     @classmethod
@@ -74,7 +79,7 @@ class Parts:
         assert not isinstance(unit, str)  # the scheme has accepted it
         tiling = tiling_of(origin.plan, unit.threads)
         loads = loads_of(origin.plan, product, unit, guarded)
-        return cls(origin, product, contraction, unit, tiling, loads, guarded)
+        return cls(origin, product, contraction, unit, tiling, loads, workspaces_of(product, [tiling]), guarded)
 
     @property
     def is_specialised(self) -> bool:
@@ -85,15 +90,18 @@ class Parts:
     def stores(self) -> tuple[Store, ...]:
         """How each output is stored."""
         return tuple(
-            store_of(access, self.is_specialised, self.is_guarded)
+            store_of(access, self.is_specialised and self.tiling.finishes, self.is_guarded)
             for access in self.product.results
             if isinstance(access, StridedAccess)  # others are refused
         )
 
     @functools.cached_property
     def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
-        """What the epilogue reads beside each accumulator and TMA brings to shared memory, with what that needs."""
-        if not self.is_specialised:
+        """What the epilogue reads beside each accumulator and TMA brings to shared memory, with what that needs.
+
+        Of a slice of k it is not known before the end of the products whether it will be needed.
+        """
+        if not self.is_specialised or self.tiling.slices > 1:
             return {}
         found = residual_accesses(self.origin.kernel, self.contraction)
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
@@ -112,8 +120,8 @@ class Parts:
 
     @functools.cached_property
     def steps(self) -> Dim:
-        """Tiles along k."""
-        return extents.ceildiv(self.product.k, self.tiling.tile[2])
+        """Tiles along k of each slice of it; the last slices may reach beyond k."""
+        return extents.ceildiv(extents.ceildiv(self.product.k, self.tiling.tile[2]), self.tiling.slices)
 
     def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
         """The sides, as `rows="m"`, along whose axis the plan says that a tile may reach beyond the product."""
@@ -170,12 +178,13 @@ class StatementWriter:
     def _beyond(self, side: int, clamps: bool) -> tuple[ir.ArrayAttr, ir.ArrayAttr]:
         """The sides at which a tile may reach beyond an operand: where it has zeros then, and where the last again.
 
-        Along k are zeros, and loads that run ahead reach there. What is beyond along m and n is multiplied to what is
-        not stored: where the load `clamps`, it is whatever costs least.
+        Along k are zeros; loads that run ahead reach there, and last slices. What is beyond along m and n is multiplied
+        to what is not stored: where the load `clamps`, it is whatever costs least.
         """
         axes = {"rows": "m", "columns": "k"} if side == 0 else {"rows": "k", "columns": "n"}
         zeros = {each: axis for each, axis in axes.items() if axis == "k" or not clamps}
-        always = ("k",) if self.parts.tiling.stages > 1 else ()
+        tiling = self.parts.tiling
+        always = ("k",) if tiling.stages > 1 or tiling.slices > 1 else ()
         others = {each: axis for each, axis in axes.items() if each not in zeros}
         return self.parts.guarded(always=always, **zeros), self.parts.guarded(always=(), **others)
 
@@ -237,6 +246,27 @@ class StatementWriter:
             matrix["offset"], matrix["rows"], matrix["columns"], matrix["batches"],
             parts.guarded(rows="m", columns="n"), width,
         )  # fmt: skip
+
+    def result_tiles(self, layout: FragmentLayout) -> list[ir.Value]:
+        """Reserve a tile of each output in shared memory, where what was multiplied has been."""
+        tiles: list[ir.Value] = []
+        for number in range(len(self.parts.product.results)):
+            element = StatementWriter.element_of(self.parts, number)
+            line = layout.columns * element.size_bytes
+            swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
+            kind = smem_type(GpuTile(element, layout.rows, layout.columns), 1, "row", swizzle)
+            op = tgpu.AllocSmemOp(kind, loc=here("C"))
+            op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
+            tiles.append(op.tiles)
+        return tiles
+
+    def finish(self, sums: ir.Value, tiles: Sequence[ir.Value], corner: TileCorner, layout: FragmentLayout) -> None:
+        """Emit epilogue and stores of a CTA's whole tile, by way of those of `result_tiles`."""
+        for number, held in enumerate(tiles):
+            self.epilogue(number, sums, corner, held, (0, layout.unit_columns), self.zero, {})
+        gpu.barrier()
+        for number, held in enumerate(tiles):
+            self.store(number, held, corner, 0, self.zero)
 
     @staticmethod
     def element_of(parts: Parts, number: int) -> ElementType:

@@ -48,8 +48,12 @@ class KernelLayout:
     def grid(self) -> int:
         """CTAs: as many as the device runs at once, or as there are tiles."""
         most = self.parts.origin.target.sms // self.ctas
-        tiles = extents.product([*self.cluster_tiles, self.parts.product.batch])
-        return self.ctas * (min(most, tiles) if isinstance(tiles, int) else most)
+        return self.ctas * (min(most, self.tiles) if isinstance(self.tiles, int) else most)
+
+    @functools.cached_property
+    def tiles(self) -> Dim:
+        """How many of these clusters take, of all batches and slices of k."""
+        return extents.product([*self.cluster_tiles, self.parts.product.batch, self.parts.tiling.slices])
 
     @functools.cached_property
     def maps(self) -> dict[_MapKey, MatrixMap]:

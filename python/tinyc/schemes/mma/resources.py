@@ -94,13 +94,16 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
 
     Where loads run ahead into the next tile, as many columns of each unit as fill a line of 128 bytes, in two stages
     that take turns, and for each output as many of what TMA brings beside the accumulators; else all of the tile, where
-    the circular buffer was.
+    the circular buffer was. Nothing where another kernel finishes them.
     """
     sizes = [each.size_bytes for each in case.outputs]
+    if not tiling.finishes:
+        return 0
     if not tiling.is_persistent:
         bm, bn, _ = tiling.tile
         return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
-    beside = [each.element.size_bytes for each in case.product.residuals if box_needs(each) is not None]
+    residuals = case.product.residuals if tiling.slices == 1 else ()
+    beside = [each.element.size_bytes for each in residuals if box_needs(each) is not None]
     areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
     slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
     return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)

@@ -5,11 +5,12 @@ next is loaded to its registers before the products of what it has, also from on
 from shared memory.
 """
 
+import functools
 from dataclasses import dataclass
 
-from tinyc.codegen.words import Word, as_i32, as_index, equals, word_where
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, equals, is_below, word_where
 from tinyc.dialects.gpu import statements as tgpu
-from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, in_flight_type, smem_type
+from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, in_flight_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr import extents
@@ -17,11 +18,14 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, place_of_tile, rolled
+from tinyc.schemes.mma.maps import dim_word
+from tinyc.schemes.mma.slices import hand_on, plane_of
 
 
 def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
-    frame = open_function(parts.origin, parts.origin.name, _grid(parts), (parts.tiling.threads, 1, 1))
+    threads = (parts.tiling.threads, 1, 1)
+    frame = open_function(parts.origin, parts.origin.name, _grid(parts), threads, workspaces=parts.workspaces)
     with ir.InsertionPoint(frame.body), here():
         _Kernel(StatementWriter(parts, frame)).write()
         gpu.ReturnOp([])
@@ -30,13 +34,14 @@ def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
 
 
 def _grid(parts: Parts) -> tuple[Dim, Dim, Dim]:
-    """A CTA for each tile: in two dimensions, or one after the other in bands."""
+    """A CTA for each tile and slice of k: in two dimensions, or one after the other in bands; slices one by one."""
     tiles_m, tiles_n = parts.counts
+    above = parts.product.batch * parts.tiling.slices
     if parts.tiling.group > 1:
-        return extents.product([tiles_m, tiles_n]), 1, parts.product.batch
+        return extents.product([tiles_m, tiles_n]), 1, above
     bind = parts.origin.plan.bind or {}
     along = (tiles_m, tiles_n) if bind.get("m.o") == "block.x" else (tiles_n, tiles_m)
-    return *along, parts.product.batch
+    return *along, above
 
 
 @dataclass(frozen=True)
@@ -48,13 +53,14 @@ class _Kernel:
     def write(self) -> None:
         """Emit the statements."""
         writer, parts = self.writer, self.writer.parts
-        corner = self._corner()
+        slice_of_k, batch, _ = plane_of(Word.of(gpu.block_id(gpu.Dimension.z)), 1, writer)
+        corner = self._corner(as_index(batch))
         operands = [writer.circular_buffer(side, parts.tiling.stages) for side in (0, 1)]
         layout = self._layout()
         tile = GpuTile(parts.unit.accumulator, *parts.tiling.tile[:2])
         zero = tgpu.ZeroOp(acc_type(tile, layout), loc=here("acc")).result
         loop = self._step_by_step if self._runs_ahead else self._stage_by_stage
-        self._finish(loop(operands, corner, zero, layout), corner, layout)
+        self._finish(loop(operands, corner, slice_of_k, zero, layout), slice_of_k, corner, layout)
 
     @property
     def _runs_ahead(self) -> bool:
@@ -64,7 +70,7 @@ class _Kernel:
         return copied and not parts.unit.is_wgmma
 
     def _step_by_step(
-        self, operands: list[ir.Value], corner: TileCorner, zero: ir.Value, layout: FragmentLayout
+        self, operands: list[ir.Value], corner: TileCorner, slice_of_k: AnyWord, zero: ir.Value, layout: FragmentLayout
     ) -> ir.Value:
         """Emit the loop along k in which warps have the fragments of a step before the products of the last one.
 
@@ -74,7 +80,7 @@ class _Kernel:
         parts, index = self.writer.parts, self.writer.frame.index
         stages, bk, depth = parts.tiling.stages, parts.tiling.tile[2], parts.unit.depth
         for stage in range(stages - 1):
-            self._load(operands, index(stage), corner, index(stage * bk))
+            self._load(operands, index(stage), corner, self._k(slice_of_k, index(stage)))
         self._wait()
         first = self._fragments(operands, index(0), layout, 0)
         start = [zero, *first, as_i32(0), as_i32(stages - 1)]
@@ -82,7 +88,7 @@ class _Kernel:
         with ir.InsertionPoint(loop.body):
             step, (sums, *fragments, stage, filled) = loop.induction_variable, loop.inner_iter_args
             following = self._following(Word(stage))
-            k_filled = arith.muli(arith.addi(step, index(stages - 1)), index(bk))
+            k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
             for k in range(0, bk, depth):
                 for side in self._copied_at(k // depth):
                     self.writer.load(side, operands[side], as_index(Word(filled)), corner, k_filled)
@@ -108,21 +114,21 @@ class _Kernel:
         return word_where(is_last, 0, stage + 1)
 
     def _stage_by_stage(
-        self, operands: list[ir.Value], corner: TileCorner, zero: ir.Value, layout: FragmentLayout
+        self, operands: list[ir.Value], corner: TileCorner, slice_of_k: AnyWord, zero: ir.Value, layout: FragmentLayout
     ) -> ir.Value:
         """Emit the loop along k in which a stage is waited for, then multiplied."""
         parts, index = self.writer.parts, self.writer.frame.index
-        stages, bk = parts.tiling.stages, parts.tiling.tile[2]
+        stages = parts.tiling.stages
         first = rolled(scf.ForOp(index(0), index(stages - 1), index(1)))  # unrolled, its loads would all be under way
         with ir.InsertionPoint(first.body):
             stage = first.induction_variable
-            self._load(operands, stage, corner, arith.muli(stage, index(bk)))
+            self._load(operands, stage, corner, self._k(slice_of_k, stage))
             scf.yield_([])
         start = [zero, as_i32(0), as_i32(stages - 1)]
         loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), start, loc=here("acc")))
         with ir.InsertionPoint(loop.body):
             step, (sums, stage, filled) = loop.induction_variable, loop.inner_iter_args
-            k_filled = arith.muli(arith.addi(step, index(stages - 1)), index(bk))
+            k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
             self._wait()
             self._load(operands, as_index(Word(filled)), corner, k_filled)
             sums = self._multiply(operands, as_index(Word(stage)), sums, layout)
@@ -134,14 +140,25 @@ class _Kernel:
         unit = "wgmma" if parts.unit.is_wgmma else "mma"
         return FragmentLayout(unit, *parts.tiling.tile[:2], *parts.tiling.unit_tile)
 
-    def _corner(self) -> TileCorner:
+    def _k(self, slice_of_k: AnyWord, number: ir.Value) -> ir.Value:
+        """Emit where a tile along k begins; those behind the slice are behind all of k, where nothing is read."""
+        parts, step = self.writer.parts, Word.of(number)
+        if parts.tiling.slices == 1:
+            return arith.muli(number, self.writer.frame.index(parts.tiling.tile[2]))
+        steps = self.writer.word(parts.steps)
+        at = slice_of_k * steps + step
+        if parts.tiling.stages > 1:
+            at = word_where(is_below(step, steps), at, steps * parts.tiling.slices)
+        return as_index(at * parts.tiling.tile[2])
+
+    def _corner(self, batch: ir.Value) -> TileCorner:
         """Emit where the CTA's tile begins."""
         parts, index = self.writer.parts, self.writer.frame.index
-        x, batch = gpu.block_id(gpu.Dimension.x), gpu.block_id(gpu.Dimension.z)
+        x = gpu.block_id(gpu.Dimension.x)
         bm, bn, _ = parts.tiling.tile
         if parts.tiling.group > 1:
-            counts = [each if isinstance(each, int) else Word.of(index(each)) for each in parts.counts]
-            m, n = map(as_index, place_of_tile(Word.of(x), (counts[0], counts[1]), parts.tiling))
+            down, across = (dim_word(each, self.writer.frame) for each in parts.counts)
+            m, n = map(as_index, place_of_tile(Word.of(x), (down, across), parts.tiling))
         else:
             y = gpu.block_id(gpu.Dimension.y)
             bind = parts.origin.plan.bind or {}
@@ -203,25 +220,15 @@ class _Kernel:
         pairs = zip(kinds, operands, strict=True)
         return [tgpu.LdmatrixOp(kind, tiles, stage, _i64(k), warps).fragment for kind, tiles in pairs]
 
-    def _finish(self, sums: ir.Value, corner: TileCorner, layout: FragmentLayout) -> None:
+    def _finish(self, sums: ir.Value, slice_of_k: AnyWord, corner: TileCorner, layout: FragmentLayout) -> None:
         """Emit epilogue and stores: the tile goes through shared memory, in the place of what was multiplied."""
-        writer, (bm, bn, _) = self.writer, self.writer.parts.tiling.tile
+        writer = self.writer
         if self._copies:
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(0))
         gpu.barrier()
-        tiles: list[ir.Value] = []
-        for number in range(len(writer.parts.product.results)):
-            element = StatementWriter.element_of(writer.parts, number)
-            line = bn * element.size_bytes
-            swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
-            op = tgpu.AllocSmemOp(smem_type(GpuTile(element, bm, bn), 1, "row", swizzle), loc=here("C"))
-            op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
-            tiles.append(op.tiles)
-        for number, held in enumerate(tiles):
-            writer.epilogue(number, sums, corner, held, (0, layout.unit_columns), writer.zero, {})
-        gpu.barrier()
-        for number, held in enumerate(tiles):
-            writer.store(number, held, corner, 0, writer.zero)
+        tiles = writer.result_tiles(layout) if writer.parts.tiling.finishes else []
+        finish = functools.partial(writer.finish, tiles=tiles, corner=corner, layout=layout)
+        hand_on(writer, sums, corner, slice_of_k, gpu.barrier, finish)
 
 
 def _i64(value: int) -> ir.IntegerAttr:

@@ -103,12 +103,12 @@ class SlabWriter:
         """Emit the store of a slab; behind it all threads have read what is beside the next one of the buffer."""
         tgpu.FenceAsyncOp()
         if not self._is_stored_by_tma:
-            self._meet()
+            meet_in_group()
             self.writer.store(self.number, self.tiles, corner, first, stage)
-            self._meet()
+            meet_in_group()
             return
         if is_awaited_later:
-            self._meet()
+            meet_in_group()
         else:
             self._await_stores()  # of the buffer that is written next
         of, argument = self.layout.map_in(self.writer.frame, "output", self.number)
@@ -123,11 +123,12 @@ class SlabWriter:
     def _await_stores(self) -> None:
         """Emit the wait until stores have read what they write, and all threads have come."""
         tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(SLAB_BUFFERS - 2))
-        self._meet()
+        meet_in_group()
 
-    @staticmethod
-    def _meet() -> None:
-        tgpu.NamedBarrierOp(_i64(_BARRIER), _i64(WARPGROUP_THREADS))
+
+def meet_in_group() -> None:
+    """Emit the barrier of a warpgroup that multiplies."""
+    tgpu.NamedBarrierOp(_i64(_BARRIER), _i64(WARPGROUP_THREADS))
 
 
 def _i64(value: int) -> ir.IntegerAttr:

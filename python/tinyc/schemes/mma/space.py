@@ -32,6 +32,8 @@ ROLE_REGISTERS = {1: (40, 232), 2: (40, 232), 3: (32, 160)}
 #: Slices of k that are tried, and the tiles along k that each has at least.
 _MOST_SLICES = 32
 _STEPS_OF_A_SLICE = 4
+#: Rows and columns of tiles of which slices of k are tried.
+_LEAST_SLICED = 64
 #: Of a thread of a warpgroup, with which none of the kernels of these tiles spills.
 _MOST_ACCUMULATORS = 128
 #: TMA: a box has at most as many elements along a side.
@@ -99,27 +101,37 @@ def _filled(
 
 
 def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator[tuple[Algorithm, int]]:
-    """Yield the algorithms with their slices of k: those that are asked for, as no kernel is built with any yet."""
-    if given.algorithm in (None, "implicit_gemm") and given.slices in (None, 1):
-        yield "implicit_gemm", 1
-        return
+    """Yield the algorithms with their slices of k: those that are asked for, or as many as give each SM a CTA."""
     algorithms: tuple[Algorithm, ...] = ("splitk_serial", "splitk_parallel")
     if given.algorithm in algorithms:
-        algorithms = tuple(each for each in algorithms if each == given.algorithm)
-    elif given.slices is None:
+        algorithms = (given.algorithm,)
+    elif given.slices in (None, 1):
         yield "implicit_gemm", 1
+        if given.slices == 1 or given.algorithm == "implicit_gemm" or not _may_slice(tile, case):
+            return
     if given.slices is not None:
         yield algorithms[0], given.slices
         return
     m, n, k, batch = case.sizes
     ctas, steps = -(-m // tile[0]) * -(-n // tile[1]) * batch, -(-k // tile[2])
     fill = case.target.sms // ctas
-    useful = [
-        each for each in (fill // 2, fill, 2 * fill) if 2 <= each <= min(_MOST_SLICES, steps // _STEPS_OF_A_SLICE)
-    ]
+    most = min(_MOST_SLICES, steps // _STEPS_OF_A_SLICE)
+    whole = [_without_empty(each, steps) for each in (fill // 2, fill, 2 * fill) if 2 <= each <= most]
+    useful = list(dict.fromkeys(whole))
     if given.algorithm in algorithms:
         useful = useful or [2]
     yield from itertools.product(algorithms, useful)
+
+
+def _may_slice(tile: tuple[int, int, int], case: MmaCase) -> bool:
+    """Whether slices of k are tried: not where larger tiles would give CTAs as much to do, with less to add up."""
+    narrow = any(side < min(_LEAST_SLICED, length) for side, length in zip(tile, case.sizes[:2], strict=False))
+    return case.pattern == "matmul" and not narrow
+
+
+def _without_empty(slices: int, steps: int) -> int:
+    """As many slices as have something of so many tiles along k, where all have as many."""
+    return -(-steps // -(-steps // slices))
 
 
 def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, str, str]]:

@@ -6,6 +6,7 @@ at which warps arrive that are done with it. In the schedule "cooperative" the w
 of the CTA; in "pingpong" they take turns with tiles of their own.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,14 +15,14 @@ from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
-from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
 from tinyc.schemes.mma.layout import KernelLayout, operand_type
 from tinyc.schemes.mma.maps import dim_word
-from tinyc.schemes.mma.slabs import SlabWriter
+from tinyc.schemes.mma.slabs import SlabWriter, meet_in_group
+from tinyc.schemes.mma.slices import hand_on, plane_of
 
 
 def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
@@ -35,6 +36,7 @@ def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
         (parts.tiling.threads, 1, 1),
         [each.map for each in kernel.maps.values()],
         {"cluster": ir.DenseI32ArrayAttr.get([ctas, 1, 1])} if ctas > 1 else None,
+        parts.workspaces,
     )
     with ir.InsertionPoint(frame.body), here():
         _Kernel(StatementWriter(parts, frame), kernel).write()
@@ -84,7 +86,7 @@ class _Kernel:
         """Emit the statements."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         operands = [tgpu.AllocSmemOp(operand_type(parts, side), loc=here("AB"[side])).tiles for side in (0, 1)]
-        outputs = range(len(parts.product.results))
+        outputs = range(len(parts.product.results) if tiling.finishes else 0)
         slabs = [SlabWriter.reserve(self.writer, self.layout, number) for number in outputs]
         warps = WARPGROUP_WARPS * (1 if tiling.schedule == "pingpong" else tiling.consumers)
         full, empty = (
@@ -128,20 +130,18 @@ class _Kernel:
         ctas = self.layout.ctas
         first = Word.of(gpu.block_id(gpu.Dimension.x)) // ctas
         count = Word.of(gpu.grid_dim(gpu.Dimension.x)) // ctas
-        tiles = self._word(extents.product([*self.layout.cluster_tiles, self.writer.parts.product.batch]))
-        return first + turn * count, tiles, count * turns
+        return first + turn * count, self._word(self.layout.tiles), count * turns
 
-    def _corner(self, number: AnyWord) -> tuple[AnyWord, AnyWord, AnyWord]:
-        """The batch, and the row and the column at which the CTA's tile begins: bands across, walked along."""
-        tiling, product = self.writer.parts.tiling, self.writer.parts.product
+    def _corner(self, number: AnyWord) -> tuple[AnyWord, AnyWord, AnyWord, AnyWord]:
+        """The slice of k and the batch, and where the CTA's tile begins: bands of tiles across, walked along."""
+        tiling = self.writer.parts.tiling
         tiles_m, tiles_n = map(self._word, self.layout.cluster_tiles)
-        batch: AnyWord = 0
-        if product.batch != 1:
-            batch, number = parted(number, tiles_m * tiles_n)
+        slice_of_k, batch, number = plane_of(number, tiles_m * tiles_n, self.writer)
         m, n = place_of_tile(number, (tiles_m, tiles_n), tiling)
         (cm, cn), (bm, bn, _), (rows, columns, _) = tiling.cluster, tiling.tile, tiling.cluster_tile
         rank = Word.of(gpu.block_id(gpu.Dimension.x)) % self.layout.ctas
-        return batch, m * rows + (rank * bm if cm > 1 else 0), n * columns + (rank * bn if cn > 1 else 0)
+        row, column = m * rows + (rank * bm if cm > 1 else 0), n * columns + (rank * bn if cn > 1 else 0)
+        return slice_of_k, batch, row, column
 
     # --- load ---------------------------------------------------------------------------------------------------------
 
@@ -151,11 +151,13 @@ class _Kernel:
         first, tiles, step = self._tiles(0, 1)
         outer = _loop(first, tiles, step, _Phase(0, 0).values)
         with ir.InsertionPoint(outer.body):
-            batch, m, n = self._corner(Word(outer.induction_variable))
-            inner = _loop(0, self._word(parts.steps), 1, list(outer.inner_iter_args))
+            slice_of_k, batch, m, n = self._corner(Word(outer.induction_variable))
+            steps = self._word(parts.steps)
+            inner = _loop(0, steps, 1, list(outer.inner_iter_args))
             with ir.InsertionPoint(inner.body):
                 phase = _Phase(*map(Word, inner.inner_iter_args))
-                stage, k = as_index(phase.stage), Word(inner.induction_variable) * parts.tiling.tile[2]
+                stage = as_index(phase.stage)
+                k = (slice_of_k * steps + Word(inner.induction_variable)) * parts.tiling.tile[2]
                 tgpu.MbarrierWaitOp(empty, stage, as_i32(phase.parity ^ 1))
                 size = sum(staged_tile(each.type).layout.size_bytes for each in operands)
                 tgpu.MbarrierExpectTxOp(full, stage, _i64(size))
@@ -191,7 +193,7 @@ class _Kernel:
         outer = _loop(first, tiles, step, [*start.values, as_i32(0)])
         with ir.InsertionPoint(outer.body):
             *phase, turn = outer.inner_iter_args
-            batch, m, n = self._corner(Word(outer.induction_variable))
+            slice_of_k, batch, m, n = self._corner(Word(outer.induction_variable))
             row, column = (0, 0) if takes_turns else self._part(group)
             corner = TileCorner(as_index(batch), as_index(m + row), as_index(n + column))
             for each in slabs:
@@ -201,8 +203,8 @@ class _Kernel:
             sums, place = self._multiply(operands, full, empty, phase, (row, column))
             for each in turns:
                 tgpu.MbarrierArriveOp(each, as_index(1 - group), [], _i64(1))
-            for each in slabs:
-                each.finish(sums, corner, group, Word(turn))
+            finish = functools.partial(_finish, slabs=slabs, corner=corner, group=group, turn=Word(turn))
+            hand_on(self.writer, sums, corner, slice_of_k, meet_in_group, finish)
             after = place.after(steps, stages) if takes_turns else place
             scf.yield_([*after.values, as_i32(Word(turn) ^ 1)])
         if any(key[0] == "output" for key in self.layout.maps):
@@ -272,6 +274,11 @@ class _Role:
 
             end_body()
         self._point.__exit__(*error)
+
+
+def _finish(sums: ir.Value, slabs: Sequence[SlabWriter], corner: TileCorner, group: Word, turn: Word) -> None:
+    for each in slabs:
+        each.finish(sums, corner, group, turn)
 
 
 def _loop(first: AnyWord, end: AnyWord, step: AnyWord, carried: Sequence[ir.Value]) -> scf.ForOp:

@@ -1,5 +1,7 @@
 """A complete plan's numbers: what the resource model, the cost model and the builder compute with."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -7,6 +9,8 @@ from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
 
 Schedule = Literal["simple", "cooperative", "pingpong"]
 Along = Literal["m", "n"]
@@ -15,6 +19,8 @@ Algorithm = Literal["implicit_gemm", "splitk_serial", "splitk_parallel"]
 PRODUCER_THREADS = 128
 #: How many warpgroups have a tile each in the schedule `pingpong`.
 PINGPONG_UNITS = 2
+#: The workspaces of slices of k.
+PARTIAL_SUMS, SEMAPHORES = "partial_sums", "semaphores"
 
 
 @dataclass(frozen=True)
@@ -73,9 +79,35 @@ class MmaTiling:
         """The tiles along m and n."""
         return extents.ceildiv(product.m, self.tile[0]), extents.ceildiv(product.n, self.tile[1])
 
+    @property
+    def finishes(self) -> bool:
+        """Whether the kernel that multiplies finishes the sums, too."""
+        return self.algorithm != "splitk_parallel"
+
     def with_stages(self, stages: int) -> "MmaTiling":
         """The tiling with another depth of its circular buffer."""
         return replace(self, stages=stages)
+
+
+def workspaces_of(product: MatrixProduct, tilings: Sequence[MmaTiling]) -> dict[str, TensorType]:
+    """What CTAs hand on between slices of k, in kernels of each of some tilings that slice it alike.
+
+    There are sums of whole tiles, and, where they take turns, a semaphore for those of each unit.
+    """
+    first = tilings[0]
+    if first.slices == 1:
+        return {}
+    steps = (math.lcm(*sides) for sides in zip(*(each.cluster_tile[:2] for each in tilings), strict=True))
+    units = (math.gcd(*sides) for sides in zip(*(each.unit_tile for each in tilings), strict=True))
+    rows, columns = (
+        extents.ceildiv(side, step) * step for side, step in zip((product.m, product.n), steps, strict=True)
+    )
+    planes = product.batch * (1 if first.finishes else first.slices)
+    sums = {PARTIAL_SUMS: TensorType(product.accumulator, (planes, rows, columns))}
+    if not first.finishes:
+        return sums
+    counts = (extents.floordiv(length, unit) for length, unit in zip((rows, columns), units, strict=True))
+    return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([product.batch, *counts]),))}
 
 
 def unit_sides(text: str) -> tuple[int, int]:

@@ -47,12 +47,12 @@ def test_a_word_may_be_declared_before_a_loop():
     assert in_loops(lines)[3:5] == ["  f(n, a);", "  g(x);"]
     # Not where what stands before it changes what it is, nor where it gets something.
     changes = ["y = 1;", "g(x);"] * 3
-    for lines in (
+    for other in (
         [changes[0], "const uint32_t x = y * 2;", *changes[1:]],
         [lines[0], "const uint32_t x = ptx::elect();", *lines[2:]],
         [lines[0], "const uint32_t x = b[0];", *lines[2:]],
     ):
-        assert in_loops(lines) == lines
+        assert in_loops(other) == other
 
 
 def test_a_counter_is_no_name_that_is_there():

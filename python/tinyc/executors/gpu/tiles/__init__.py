@@ -15,6 +15,7 @@ that the hardware needs. What is used without is a fault. Reading order:
     places        where the elements of a tile are: in a tensor, or in a matrix in a buffer
     copies        the statements that move tiles to shared memory, and from it to outputs by TMA
     products      the statements that multiply
+    workspaces    the statements that hand on partial sums, and by which CTAs take turns
     results       the statements that finish accumulators and write outputs
     grid          `run_tile_kernel`: a grid, cluster by cluster
 """

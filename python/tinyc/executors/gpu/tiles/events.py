@@ -1,4 +1,4 @@
-"""What has happened in a cluster, and who knows: the happens-before relation, as sets of tokens.
+"""What has happened in a launch, and who knows: the happens-before relation, as sets of tokens.
 
 An *event* is that a tile has been filled, or read, or an mbarrier made. Its token is a number; the token's negative is
 that a fence has made it known to tensor cores and TMA, too. A team that knows an event comes after it.
@@ -13,7 +13,7 @@ from tinyc.executors.gpu.memory import KernelFault
 
 
 class Events:
-    """Numbers the events of a cluster."""
+    """Numbers the events of a launch."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)

@@ -1,4 +1,4 @@
-"""A kernel at the level of statements, run cluster by cluster.
+"""A kernel at the level of statements, run cluster by cluster, or, where CTAs wait for each other, all at once.
 
 In: a `gpu.func` of statements over tiles, the CTAs of its grid, and an array, a number or a map for each argument. Out:
 its outputs, updated.
@@ -12,10 +12,10 @@ import numpy as np
 
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.kernel import GpuKernel
-from tinyc.dialects.gpu.statements import AllocSmemOp, EpilogueSlabOp
-from tinyc.executors.gpu.tiles import copies, products, results, waiting
+from tinyc.dialects.gpu.statements import AllocSmemOp, EpilogueSlabOp, SemaphoreWaitOp, StorePartialOp
+from tinyc.executors.gpu.tiles import copies, products, results, waiting, workspaces
 from tinyc.executors.gpu.tiles.launch import TileLaunch
-from tinyc.executors.gpu.tiles.schedule import CoroutineSteps, run_together
+from tinyc.executors.gpu.tiles.schedule import CoroutineSteps, Running, run_together
 from tinyc.executors.gpu.tiles.stages import fresh_stages
 from tinyc.executors.gpu.tiles.team import Executes, HeldTile, Team, TileCluster, TileCta
 from tinyc.mlir import ir
@@ -46,14 +46,18 @@ _STATEMENTS: Mapping[type[ir.OpView], Executes] = {
     tgpu.LdmatrixOp: products.ldmatrix,
     tgpu.MmaSyncOp: products.mma_sync,
     tgpu.WgmmaOp: products.wgmma,
+    tgpu.StorePartialOp: workspaces.store_partial,
+    tgpu.AddPartialOp: workspaces.add_partial,
+    tgpu.SemaphoreWaitOp: workspaces.semaphore_wait,
+    tgpu.SemaphoreReleaseOp: workspaces.semaphore_release,
     tgpu.EpilogueSlabOp: results.epilogue_slab,
     tgpu.StGlobalVecOp: results.st_global_vec,
 }
 
 
 def has_tile_statements(kernel: GpuKernel) -> bool:
-    """Whether a kernel is one of statements that `run_tile_kernel` runs: it finishes accumulators by slabs."""
-    return any(isinstance(op, EpilogueSlabOp) for op in kernel.ops)
+    """Whether a kernel is one that `run_tile_kernel` runs: it finishes accumulators by slabs, or hands them on."""
+    return any(isinstance(op, EpilogueSlabOp | StorePartialOp) for op in kernel.ops)
 
 
 def run_tile_kernel(kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[Argument]) -> None:
@@ -64,15 +68,21 @@ def run_tile_kernel(kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[
     """
     launch = TileLaunch.of(kernel, grid, arguments)
     counts = [range(0, extent, size) for extent, size in zip(grid, kernel.cluster, strict=True)]
+    take_turns = any(isinstance(op, SemaphoreWaitOp) for op in kernel.ops)
+    running: list[Running] = []
     with np.errstate(all="ignore"):
         for corner in itertools.product(*reversed(counts)):
-            _run_cluster(launch, corner[::-1])
+            _start_cluster(launch, corner[::-1], running)
+            if not take_turns:
+                run_together(running)
+        run_together(running)
         launch.write_outputs()
 
 
-def _run_cluster(launch: TileLaunch, corner: tuple[int, ...]) -> None:
+def _start_cluster(launch: TileLaunch, corner: tuple[int, ...], running: list[Running]) -> None:
+    """Add the cluster of CTAs from a place in the grid on to those that run."""
     kernel = launch.kernel
-    cluster = TileCluster(launch, _STATEMENTS)
+    cluster = TileCluster(launch, _STATEMENTS, running=running)
     inside = itertools.product(*(range(size) for size in reversed(kernel.cluster)))
     for rank, offset in enumerate(inside):
         place = tuple(start + step for start, step in zip(corner, offset[::-1], strict=True))
@@ -81,8 +91,7 @@ def _run_cluster(launch: TileLaunch, corner: tuple[int, ...]) -> None:
         cluster.ctas.append(cta)
         team = Team(cta, name, math.prod(kernel.cta_shape), _numbers(launch), None)
         team.steps = _whole(team)
-        cluster.running.append(team)
-    run_together(cluster.running)
+        running.append(team)
 
 
 def _whole(team: Team) -> CoroutineSteps:

@@ -16,6 +16,7 @@ from tinyc.dialects.gpu.statements import EpilogueSlabOp, LoadTileOp, StGlobalVe
 from tinyc.dialects.region import ops as region
 from tinyc.executors.elements import REFERENCE, cast_array
 from tinyc.executors.gpu.memory import Array, KernelFault
+from tinyc.executors.gpu.tiles.events import Events
 from tinyc.executors.reference import evaluate_body
 from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.expr.extents import Dim
@@ -28,6 +29,8 @@ from tinyc.vocabulary.attributes import tensor_type
 NOWHERE = -1
 #: Places are numbered statement by statement, with room for as many elements in the result of each.
 _ROOM = 2**40
+#: The token of no event of a launch.
+_OF_AN_EARLIER_LAUNCH = 0
 
 
 @dataclass
@@ -64,8 +67,30 @@ class WrittenBuffer:
 
 
 @dataclass
+class PartialSums:
+    """The sums of a workspace: the event in which this launch has written each, if so, and whose team each event is."""
+
+    events: Array
+    teams: dict[int, object] = field(default_factory=dict[int, object])
+
+    def require_known(self, statement: str, known: set[int], team: object, part: tuple[int, slice, slice]) -> None:
+        """Check that all threads of a team know who has written a part; what a thread wrote itself it knows.
+
+        Raises:
+            KernelFault.
+        """
+        written = {int(each) for each in np.unique(self.events[part])} - {_OF_AN_EARLIER_LAUNCH}
+        if not {each for each in written if self.teams[each] is not team} <= known:
+            what = "which are being written: no semaphore, or no barrier, says to all its threads that they are there"
+            raise KernelFault(f"'{statement}' uses partial sums {what}")
+
+
+@dataclass
 class TileLaunch:
-    """One launch of a kernel."""
+    """One launch of a kernel.
+
+    `released` is what semaphores, by workspace and number, tell those who wait for them.
+    """
 
     kernel: GpuKernel
     grid: tuple[int, ...]
@@ -73,8 +98,11 @@ class TileLaunch:
     tensors: dict[ir.Value, Array]
     maps: dict[ir.Value, PlacedTensorMap]
     outputs: dict[ir.Value, WrittenBuffer]
+    events: Events = field(default_factory=Events)
+    released: dict[tuple[ir.Value, int], set[int]] = field(default_factory=dict[tuple[ir.Value, int], set[int]])
     _loaded: dict[LoadTileOp, Array] = field(default_factory=dict[LoadTileOp, Array])
     _finished: dict[EpilogueSlabOp, list[Array]] = field(default_factory=dict[EpilogueSlabOp, list[Array]])
+    _partial_sums: dict[ir.Value, PartialSums] = field(default_factory=dict[ir.Value, PartialSums])
 
     @classmethod
     def of(cls, kernel: GpuKernel, grid: Sequence[int], arguments: Sequence[Argument]) -> "TileLaunch":
@@ -103,6 +131,13 @@ class TileLaunch:
         if op not in self._loaded:
             (self._loaded[op],) = self._evaluated(op)
         return self._loaded[op]
+
+    def partial_sums_of(self, workspace: ir.Value) -> PartialSums:
+        """Who has written the sums of a workspace."""
+        if workspace not in self._partial_sums:
+            events = np.full(self.tensors[workspace].shape, _OF_AN_EARLIER_LAUNCH, np.int64)
+            self._partial_sums[workspace] = PartialSums(events)
+        return self._partial_sums[workspace]
 
     # --- epilogues ----------------------------------------------------------------------------------------------------
 

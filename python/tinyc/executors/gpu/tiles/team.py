@@ -16,7 +16,7 @@ from tinyc.dialects.gpu.statements import WarpgroupsOp
 from tinyc.dialects.gpu.statements.groups import GROUP_KINDS
 from tinyc.executors.gpu.arithmetic import COMPUTE, DIVISIONS, constant_array
 from tinyc.executors.gpu.memory import Array, KernelFault
-from tinyc.executors.gpu.tiles.events import Events, Groups, KnownEvents
+from tinyc.executors.gpu.tiles.events import Groups, KnownEvents
 from tinyc.executors.gpu.tiles.launch import TileLaunch
 from tinyc.executors.gpu.tiles.mbarriers import Mbarrier
 from tinyc.executors.gpu.tiles.schedule import CoroutineSteps, Running, Waiting
@@ -47,7 +47,6 @@ class TileCluster:
     statements: Mapping[type[ir.OpView], Executes]
     ctas: list["TileCta"] = field(default_factory=list["TileCta"])
     running: list[Running] = field(default_factory=list[Running])
-    events: Events = field(default_factory=Events)
     meeting: Meeting = field(default_factory=Meeting)
 
 
@@ -104,7 +103,7 @@ class Team:
 
     def new_event(self) -> int:
         """The token of something that happens."""
-        return self.cta.cluster.events.new()
+        return self.launch.events.new()
 
     def done_by_threads(self) -> int:
         """The token of something that its threads do now, each a share of it."""
@@ -159,6 +158,9 @@ class Team:
         yield from self._joined()
         if isinstance(op, scf.ForOp):
             return (yield from self._for(op))
+        if isinstance(op, scf.IfOp):
+            taken = op.regions[0 if self.values[op.condition][0] else 1].blocks
+            return (yield from self._block(taken[0])) if len(taken) else []
         if isinstance(op, gpu.BarrierOp):
             if self.group is not None:
                 raise KernelFault(f"{self.name} is at a 'gpu.barrier', which not all threads of the CTA come to")
