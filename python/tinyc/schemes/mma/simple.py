@@ -145,7 +145,7 @@ class _Kernel:
         parts, step = self.writer.parts, Word.of(number)
         if parts.tiling.slices == 1:
             return arith.muli(number, self.writer.frame.index(parts.tiling.tile[2]))
-        steps = self.writer.word(parts.steps)
+        steps = dim_word(parts.steps, self.writer.frame)
         at = slice_of_k * steps + step
         if parts.tiling.stages > 1:
             at = word_where(is_below(step, steps), at, steps * parts.tiling.slices)
