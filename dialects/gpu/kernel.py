@@ -26,6 +26,7 @@ from tinyc.dialects.gpu.launch_attributes import (
 )
 from tinyc.dialects.launch import TensorMapArgument
 from tinyc.dialects.region import ops as region
+from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir
@@ -134,6 +135,11 @@ class GpuKernel:
     def guards(self) -> tuple[Assumption, ...]:
         """The relations between extents where it is an alternative of another kernel; none where it is not."""
         return guards_of(self.op.attributes.get(GUARDS, None))
+
+    def is_multiple(self, extent: Dim, of: int) -> bool:
+        """Whether an extent is a multiple of a number: by itself, or by the guards of the launch."""
+        equal = [each.lhs for each in self.guards if each.predicate == "eq" and each.rhs == extent]
+        return any(extents.divide(each, of) is not None for each in (extent, *equal))
 
     @property
     def cluster(self) -> tuple[int, int, int]:

@@ -62,6 +62,16 @@ class StridedMatrix:
         """How many elements a side has."""
         return extents.product(run.extent for run in self.side(name))
 
+    def is_whole(self, name: str, width: int) -> bool:
+        """Whether a side that is copied `width` neighbours at a time is so many of them.
+
+        Strides are, as copies begin there; and so a side that is as long as one, as in a matrix without gaps.
+        """
+        extent = self.extent(name)
+        return extents.divide(extent, width) is not None or any(
+            run.stride == extent for each in MATRIX_SIDES if each != name for run in self.side(each)
+        )
+
     @property
     def dims(self) -> list[Dim]:
         """All numbers in it."""

@@ -82,6 +82,25 @@ def test_what_does_nothing_is_not_emitted(formula):
     assert evaluated(formula, 6) == (formula(6), 0)
 
 
+@pytest.mark.parametrize(
+    ("formula", "ops"),
+    [
+        (lambda x: x + 5 + 7, 1),
+        (lambda x: (x + 64) // 32 % 2, 2),
+        (lambda x: (x + 64) % 32, 1),
+        (lambda x: x * 4 + 3 - 3, 1),
+        (lambda x: (x % 8 + 40) // 32, 1),  # the remainder alone, which the quotient, 1, does not take
+        (lambda x: (x % 8 + 40) % 32, 2),
+        (lambda x: (x % 8 + 28) // 32, 3),
+    ],
+)
+def test_numbers_that_are_added_are_known(formula, ops):
+    for x in (0, 3, 7, 30, 77):
+        found, emitted = evaluated(formula, x)
+        assert found == formula(x)
+        assert emitted == ops
+
+
 def test_powers_of_two_are_shifts_and_masks():
     with context(), ir.Location.unknown():
         module = ir.Module.create()

@@ -10,6 +10,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     thread_elements          the same for one thread of many
     circular_buffer, place   a tile in shared memory, and where a tile stands in a tensor
     swizzled_buffer, chunks  tiles and mbarriers in dynamic shared memory, and how threads share what accesses take
+    stage_offsets            where stages begin in shared memory, as loops carry it
     packing                  elements as they are stored beside each other
     fragment_tile            tiles that threads store and load as they have accumulators
     accumulator              the part of an accumulator tile that a thread owns

@@ -114,7 +114,7 @@ class Pairs:
     def _pair(self, column: int) -> tuple[ir.Value, bool]:
         """The number of the pair of columns, or of the last one, and whether the tensor is whole pairs."""
         elements, extent = self.expansion.elements, self.place.extent("columns")
-        half = extents.divide(extent, 2)
+        half = extents.floordiv(extent, 2) if self.expansion.kernel.is_multiple(extent, 2) else None
         first = arith.addi(self.place.column, as_index(self.column + column))
         pair = arith.divui(first, elements.index(2))
         if half is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from tinyc.codegen.words import Word
 from tinyc.dialects.gpu.dynamic_memory import dynamic_offsets
 from tinyc.dialects.gpu.expand.circular_buffer import CircularBuffer
+from tinyc.dialects.gpu.expand.stage_offsets import StageOffsets
 from tinyc.dialects.gpu.expand.swizzled_buffer import Mbarriers, SwizzledBuffer
 from tinyc.dialects.gpu.expand.threads import Threads
 from tinyc.dialects.gpu.expand.vector_elements import VectorElements
@@ -36,6 +37,7 @@ class Expansion:
         self.accumulators: dict[ir.Value, list[ir.Value]] = {}  # an accumulator tile → what this thread owns of it
         self.buffers: dict[ir.Value, CircularBuffer] = {}
         self.swizzled: dict[ir.Value, SwizzledBuffer] = {}  # circular buffers that copies and tensor cores work on
+        self.stages = StageOffsets(self.values)
         self.barriers: dict[ir.Value, Mbarriers] = {}
         self.dynamic_offsets = dynamic_offsets(kernel)
         self.dynamic: Word | None = None  # where dynamic shared memory begins
@@ -49,6 +51,11 @@ class Expansion:
             with ir.InsertionPoint.at_block_begin(self.block):
                 self._workers.append(Workers.of_cta(Threads(self.elements, self.kernel.cta_shape)))
         return self._workers[-1]
+
+    def tile_start(self, tiles: ir.Value, stage: ir.Value) -> Word:
+        """Emit the address of a stage's tile, for statements by threads."""
+        buffer = self.swizzled[tiles]
+        return buffer.base + self.stages.of(stage, buffer.layout.size_bytes)
 
     def expand(self, statements: Iterable[ir.OpView]) -> None:
         """Expand the statements in the body of one, at the insertion point."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen.words import AnyWord, Word, as_i32
-from tinyc.dialects.gpu.expand.chunks import stage_of
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.packing import packed_words, unpacked
 from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
@@ -16,14 +15,14 @@ from tinyc.vocabulary.element_type import ElementType
 
 @dataclass(frozen=True)
 class FragmentTile:
-    """The tile of a stage; `row` and `column` are where the thread's warp begins in it.
+    """The tile of a stage, from address `start` on; `row` and `column` are where the thread's warp begins in it.
 
     Elements of 16 bits are moved by matrices of 8 x 8, one for each pair of a thread: where `stores_matrices`, by
     `stmatrix`, and always by `ldmatrix`. Lanes have the addresses of the matrices' lines. Others are moved in pairs.
     """
 
     buffer: SwizzledBuffer
-    stage: Word
+    start: Word
     lane: Word
     row: AnyWord
     column: AnyWord
@@ -39,7 +38,7 @@ class FragmentTile:
         if layout.columns > layout.unit_columns:
             column = column // layout.unit_columns * columns
         # What has wgmma has stmatrix.
-        return cls(buffer, stage_of(expansion, stage), workers.lane, row, column, layout.unit == "wgmma")
+        return cls(buffer, expansion.tile_start(tiles, stage), workers.lane, row, column, layout.unit == "wgmma")
 
     def store(self, row: int, column: int, values: Sequence[ir.Value]) -> None:
         """Emit the stores of pieces beside each other, from a row and a column of the warp's part on."""
@@ -83,4 +82,4 @@ class FragmentTile:
         return self._address(line, column + piece * PIECE_COLUMNS + self.lane % 4 * 2)
 
     def _address(self, row: AnyWord, column: AnyWord) -> ir.Value:
-        return as_i32(self.buffer.address(self.stage, self.row + row, self.column + column))
+        return as_i32(self.buffer.address(self.start, self.row + row, self.column + column))

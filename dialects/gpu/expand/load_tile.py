@@ -5,7 +5,7 @@ import functools
 
 from tinyc.codegen import scalars
 from tinyc.codegen.words import as_i32
-from tinyc.dialects.gpu.expand.chunks import Chunk, inside, shared_chunks, stage_of
+from tinyc.dialects.gpu.expand.chunks import Chunk, inside, shared_chunks
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.packing import packed_words
 from tinyc.dialects.gpu.expand.place import TilePlace
@@ -50,7 +50,7 @@ def expand(expansion: Expansion, op: LoadTileOp) -> None:
 def _expand_chunks(expansion: Expansion, op: LoadTileOp) -> None:
     """Emit a thread's share of the chunks of a tile that tensor cores read: computed in registers, stored at once."""
     elements, buffer = expansion.elements, expansion.swizzled[op.tiles]
-    layout, stage = buffer.layout, stage_of(expansion, op.stage)
+    layout, start = buffer.layout, expansion.tile_start(op.tiles, op.stage)
     tensor, element = tensor_type(op.loaded.type), buffer.staged.tile.element
     place = TilePlace.of(op, tensor, [expansion.values[each] for each in (op.batch, op.row, op.column)])
     width = min(CHUNK_BYTES // layout.element_bytes, layout.line_elements)
@@ -58,7 +58,7 @@ def _expand_chunks(expansion: Expansion, op: LoadTileOp) -> None:
         mine = contextlib.nullcontext() if chunk.mine is None else elements.where(chunk.mine)
         with mine:
             stored = [_element(expansion, place, op, chunk, lane) for lane in range(width)]
-            target = as_i32(buffer.address(stage, chunk.row, chunk.column))
+            target = as_i32(buffer.address(start, chunk.row, chunk.column))
             emit_ptx(f"st.shared.{8 * width * layout.element_bytes}", target, *packed_words(element, stored))
 
 

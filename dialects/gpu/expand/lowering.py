@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tinyc.codegen.words import as_i32
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import GLOBAL
 from tinyc.dialects.gpu.expand.expansion import Expansion
@@ -101,17 +102,25 @@ def _expand_all(expansion: Expansion, ops: Iterable[ir.OpView]) -> None:
 
 
 def _expand_loop(expansion: Expansion, op: scf.ForOp) -> None:
-    """Write a loop around statements, which carries each accumulator that the thread owns."""
+    """Write a loop around statements, which carries each accumulator that the thread owns, and offsets of stages."""
     low, high, step = (expansion.values[each] for each in (op.lowerBound, op.upperBound, op.step))
-    starts = list(op.initArgs)
-    nest = scf.ForOp(low, high, step, expansion.flat(starts))
+    starts, stages = list(op.initArgs), expansion.stages.carried(op, expansion.swizzled)
+    first = [as_i32(expansion.stages.of(starts[each.number], each.size)) for each in stages]
+    nest = scf.ForOp(low, high, step, [*expansion.flat(starts), *first])
     nest.induction_variable.set_location(op.induction_variable.location)
     for name, attribute in op.attributes.items():
         nest.attributes[name] = attribute
     expansion.values[op.induction_variable] = nest.induction_variable
-    expansion.rename(list(op.inner_iter_args), starts, nest.inner_iter_args)
+    inside, carried = list(nest.inner_iter_args), list(op.inner_iter_args)
+    offsets = inside[len(inside) - len(stages) :]
+    for each, offset in zip(stages, offsets, strict=True):
+        expansion.stages.note(carried[each.number], each.size, offset)
+    expansion.rename(carried, starts, inside)
     with expansion.elements.block(nest.body):
-        _expand_all(expansion, op.body.operations)
+        *statements, end = op.body.operations
+        _expand_all(expansion, statements)
+        following = [as_i32(expansion.stages.of(end.operands[each.number], each.size)) for each in stages]
+        scf.yield_([*expansion.flat(end.operands), *following])
     expansion.rename(list(op.results), starts, nest.results)
 
 

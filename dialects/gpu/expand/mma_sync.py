@@ -20,7 +20,7 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     side, tile = op.side, fragment_tile(op.fragment.type, op.side)
     buffer, workers = expansion.swizzled[op.tiles], expansion.workers
     _below, beside = op.warps
-    stage = Word.of(expansion.values[op.stage])
+    tile_start = expansion.tile_start(op.tiles, op.stage)
     if side == "a":
         start: AnyWord = workers.warp // beside * tile.rows if beside > 1 else workers.warp * tile.rows
     else:
@@ -29,7 +29,7 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     registers: list[ir.Value] = []
     for offset in range(0, along, 2 * _LINES):
         matrices = 4 if along - offset >= 2 * _LINES else 2
-        loaded = _load(buffer, side, stage, start + offset, op.k.value, workers.lane, matrices)
+        loaded = _load(buffer, side, tile_start, start + offset, op.k.value, workers.lane, matrices)
         _note_fragment(loaded, side, len(registers), along // _LINES * 2)
         registers += loaded
     expansion.accumulators[op.fragment] = registers
@@ -44,7 +44,7 @@ def _note_fragment(loaded: list[ir.Value], side: str, first: int, size: int) -> 
 
 
 def _load(
-    buffer: SwizzledBuffer, side: str, stage: Word, start: AnyWord, k: int, lane: Word, matrices: int
+    buffer: SwizzledBuffer, side: str, tile_start: Word, start: AnyWord, k: int, lane: Word, matrices: int
 ) -> list[ir.Value]:
     """Load the matrices of 16 elements along m or n from `start` on, and two chunks along k.
 
@@ -60,7 +60,7 @@ def _load(
     else:  # a line is one index along k, and a chunk along m or n
         at, depth = start + half * _LINES, k + k_half * _LINES + line
     row, column = (at, depth) if side == "a" else (depth, at)
-    address = buffer.address(stage, row, column)
+    address = buffer.address(tile_start, row, column)
     return emit_ptx(f"ldmatrix.x{matrices}{'' if is_k_major else '.trans'}", as_i32(address))
 
 

@@ -24,9 +24,9 @@ class SwizzledBuffer:
         """The address of a stage's tile."""
         return self.base + stage * self.layout.size_bytes
 
-    def address(self, stage: AnyWord, row: AnyWord, column: AnyWord) -> Word:
-        """The address of an element of a stage's tile."""
-        return self.stage(stage) + self.layout.offset(row, column)
+    def address(self, start: Word, row: AnyWord, column: AnyWord) -> Word:
+        """The address of an element of the tile that begins at an address."""
+        return start + self.layout.offset(row, column)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Workers:
     @classmethod
     def of_cta(cls, threads: Threads) -> "Workers":
         """All threads of the CTA."""
-        thread = Word.of(threads.linear)
+        thread = Word.of(threads.linear, threads.count)
         return cls(threads.count, thread, _same_in_warp(thread // WARP_LANES), rest(thread, WARP_LANES))
 
     def warpgroup(self, first: int) -> "Workers":
@@ -47,7 +47,9 @@ class Workers:
         return layout.start(self.warp)
 
 
-def _same_in_warp(value: Word) -> Word:
+def _same_in_warp(word: AnyWord) -> AnyWord:
+    if isinstance(word, int):
+        return word
     i32 = ir.IntegerType.get_signless(32)
-    shuffle = gpu.ShuffleOp(value.value, number(0, i32), number(WARP_LANES, i32), gpu.ShuffleMode.IDX)
-    return Word(shuffle.results[0])
+    shuffle = gpu.ShuffleOp(word.value, number(0, i32), number(WARP_LANES, i32), gpu.ShuffleMode.IDX)
+    return Word(shuffle.results[0], below=word.below)

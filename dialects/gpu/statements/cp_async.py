@@ -4,7 +4,7 @@ from typing import Any
 
 from tinyc.dialects.gpu.dialect import TgpuOp, staged_tile
 from tinyc.dialects.gpu.shared_layout import SharedLayout
-from tinyc.dialects.gpu.statements.rules import require_guarded, require_indices
+from tinyc.dialects.gpu.statements.rules import GUARDED_SIDES, require_guarded, require_indices, require_words
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region import ops as region
 from tinyc.mlir import ext, ir
@@ -18,9 +18,10 @@ class CpAsyncOp(TgpuOp, name="cp_async"):
     """Copy the tile of one stage from a matrix in a buffer (`strided_matrix`), `bytes` at a time.
 
     Element (r, c) of the tile is the matrix' at `row + r`, `column + c` and `batch`; `guarded` names the sides where
-    the tile may reach beyond the matrix, and has zeros then. As many neighbours of the tile as make up `bytes` are
-    neighbours in the buffer. The copies are there after a `tgpu.wait_group` for
-    the group that a `tgpu.commit_group` closes, for the thread that has started them, and after a barrier for all.
+    the tile may reach beyond the matrix, and has zeros then, `clamped` those where it has the last row, column, or copy
+    of some, again: which costs nothing, and serves where what is beyond is not used. As many neighbours of the tile as
+    make up `bytes` are neighbours in the buffer. The copies are there after a `tgpu.wait_group` for the group that a
+    `tgpu.commit_group` closes, for the thread that has started them, and after a barrier for all.
     """
 
     tiles: ext.Operand[Any]
@@ -34,7 +35,18 @@ class CpAsyncOp(TgpuOp, name="cp_async"):
     columns: ir.ArrayAttr
     batches: ir.ArrayAttr
     guarded: ir.ArrayAttr
+    clamped: ir.ArrayAttr
     bytes: ir.IntegerAttr
+
+    @property
+    def contiguous(self) -> str:
+        """The side whose elements are neighbours."""
+        return "columns" if staged_tile(self.tiles.type).order == "row" else "rows"
+
+    @property
+    def width(self) -> int:
+        """How many neighbours one copy moves."""
+        return self.bytes.value // staged_tile(self.tiles.type).layout.element_bytes
 
     def check(self) -> None:
         """Tile and buffer have one element type, and the tile's lines are made of whole copies."""
@@ -47,6 +59,18 @@ class CpAsyncOp(TgpuOp, name="cp_async"):
             )
 
         _require_multiples(matrix, layout, size)
+        self._check_clamped(matrix)
+
+    def _check_clamped(self, matrix: StridedMatrix) -> None:
+        clamped = require_words(self, "clamped", GUARDED_SIDES)
+        for side in clamped:
+            if clamped.count(side) > 1 or side in require_words(self, "guarded", GUARDED_SIDES):
+                raise Malformed(f"says twice what there is beyond the {side}; it is guarded, or clamped, once")
+            if side == self.contiguous and not matrix.is_whole(side, self.width):
+                raise Malformed(
+                    f"clamps {side}, {matrix.extent(side)} that are copied {self.width} at a time; guard a side whose "
+                    "last copy is not whole"
+                )
 
 
 def _require_multiples(matrix: StridedMatrix, layout: SharedLayout, size: int) -> None:

@@ -2,6 +2,10 @@
 
 A `Word` is a number or a value of type i32 that is not negative. Expressions of numbers are numbers; others are emitted
 where they are written, without what does nothing. So one formula serves whoever computes a place and whoever emits it.
+
+A word knows the number that is added to its value, and what its value is below: ``(x + 64) // 32 % 2`` is
+``x // 32 % 2``, and 0 where x is below 32. So the places that a thread computes for one copy after the other have one
+value, and numbers that instructions take as offsets.
 """
 
 from collections.abc import Callable
@@ -12,36 +16,53 @@ from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import number
 
 _I32 = 32
+#: Above every word.
+_UNBOUNDED = 1 << 31
 
 
 @dataclass(frozen=True)
 class Word:
-    """A value of type i32 in an expression."""
+    """The sum of a value of type i32, which is not negative and below `below`, and the number `plus`."""
 
-    value: ir.Value
+    varying: ir.Value
+    plus: int = 0
+    below: int = _UNBOUNDED
 
     @classmethod
-    def of(cls, value: ir.Value) -> "Word":
-        """The word that an index or an i32 is."""
+    def of(cls, value: ir.Value, below: int = _UNBOUNDED) -> "Word":
+        """The word that an index or an i32 is, which is known to be below a number."""
         i32 = ir.IntegerType.get_signless(_I32)
-        return cls(value if value.type == i32 else arith.index_cast(i32, value))
+        return cls(value if value.type == i32 else arith.index_cast(i32, value), below=below)
+
+    @property
+    def value(self) -> ir.Value:
+        """The word as one value."""
+        return _sum(self.varying, self.plus)
 
     def _with(self, other: "AnyWord", emit: Callable[[ir.Value, ir.Value], ir.Value], neutral: int | None) -> "Word":
         return self if other == neutral else Word(emit(self.value, as_i32(other)))
 
     def __add__(self, other: "AnyWord") -> "Word":
-        return self._with(other, arith.addi, 0)
+        if isinstance(other, int):
+            return Word(self.varying, self.plus + other, self.below)
+        below = min(self.below + other.below - 1, _UNBOUNDED)
+        return Word(arith.addi(self.varying, other.varying), self.plus + other.plus, below)
 
     __radd__ = __add__
 
     def __sub__(self, other: "AnyWord") -> "Word":
-        return self._with(other, arith.subi, 0)
+        return self + -other if isinstance(other, int) else self._with(other, arith.subi, 0)
 
     def __rsub__(self, other: int) -> "Word":
         return Word(arith.subi(as_i32(other), self.value))
 
     def __mul__(self, other: "AnyWord") -> "AnyWord":
-        return 0 if isinstance(other, int) and other == 0 else self._with(other, arith.muli, 1)
+        if isinstance(other, Word):
+            return self._with(other, arith.muli, None)
+        if other in (0, 1):
+            return self if other else 0
+        below = min((self.below - 1) * other + 1, _UNBOUNDED)
+        return Word(arith.muli(self.varying, as_i32(other)), self.plus * other, below)
 
     __rmul__ = __mul__
 
@@ -53,20 +74,39 @@ class Word:
     def __or__(self, other: "AnyWord") -> "Word":
         return self._with(other, arith.ori, 0)
 
-    def __floordiv__(self, other: "AnyWord") -> "Word":
-        if isinstance(other, int) and other & (other - 1) == 0:
-            return self._with(other.bit_length() - 1, arith.shrui, 0)
-        return self._with(other, arith.divui, 1)
+    def __floordiv__(self, other: "AnyWord") -> "AnyWord":
+        if isinstance(other, Word):
+            return self._with(other, arith.divui, None)
+        times, left = divmod(self.plus, other)
+        if other == 1 or self.below + left <= other:
+            return self if other == 1 else times
+        return self._quotient(other) + times if left == 0 else Word.of(self.value, self._end)._quotient(other)
 
     def __mod__(self, other: "AnyWord") -> "AnyWord":
-        if other == 1:
-            return 0
-        if isinstance(other, int) and other & (other - 1) == 0:
-            return self._with(other - 1, arith.andi, None)
-        return self._with(other, arith.remui, None)
+        if isinstance(other, Word):
+            return self._with(other, arith.remui, None)
+        left = self.plus % other
+        if other == 1 or self.below + left <= other:
+            return 0 if other == 1 else Word(self.varying, left, self.below)
+        return self._left(other) if left == 0 else Word.of(self.value, self._end)._left(other)
 
-    def __divmod__(self, other: "AnyWord") -> tuple["Word", "AnyWord"]:
+    def __divmod__(self, other: "AnyWord") -> tuple["AnyWord", "AnyWord"]:
         return self // other, self % other
+
+    @property
+    def _end(self) -> int:
+        return min(self.below + self.plus, _UNBOUNDED)
+
+    def _quotient(self, by: int) -> "Word":
+        """Emit how often a number is in the value."""
+        is_power = by & (by - 1) == 0
+        emit, operand = (arith.shrui, by.bit_length() - 1) if is_power else (arith.divui, by)
+        return Word(emit(self.varying, as_i32(operand)), below=-(-self.below // by))
+
+    def _left(self, by: int) -> "Word":
+        """Emit what a number leaves of the value."""
+        emit, operand = (arith.andi, by - 1) if by & (by - 1) == 0 else (arith.remui, by)
+        return Word(emit(self.varying, as_i32(operand)), below=by)
 
 
 #: A number that is known, or a value.
@@ -97,7 +137,16 @@ def as_i32(word: AnyWord) -> ir.Value:
 def as_index(word: AnyWord) -> ir.Value:
     """A word as an index."""
     index = ir.IndexType.get()
-    return arith.index_cast(index, word.value) if isinstance(word, Word) else number(word, index)
+    if isinstance(word, int):
+        return number(word, index)
+    return _sum(arith.index_cast(index, word.varying), word.plus)
+
+
+def _sum(value: ir.Value, plus: int) -> ir.Value:
+    """Emit the sum of a value and a number, or a difference: those who print words have no numbers below 0."""
+    if plus == 0:
+        return value
+    return arith.addi(value, number(plus, value.type)) if plus > 0 else arith.subi(value, number(-plus, value.type))
 
 
 def is_below(word: AnyWord, limit: AnyWord) -> ir.Value:

@@ -40,8 +40,8 @@ module {
       %acc = "tgpu.zero"() : () -> !t64x64_f32_mma_32_i64_32_i64_acc
       %c0_1 = arith.constant 0 : index
       %c0_2 = arith.constant 0 : index
-      "tgpu.cp_async"(%A, %c0_1, %X, %block_id_z, %m, %c0_2) {batches = [], bytes = 16 : i64, columns = [[64, 1]], guarded = ["columns"], offset = [0], rows = [[64, 64]]} : (!t64x32_f16_row_64_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
-      "tgpu.cp_async"(%B, %c0_1, %W, %block_id_z, %c0_2, %n) {batches = [], bytes = 16 : i64, columns = [[64, 1]], guarded = ["rows"], offset = [0], rows = [[64, 64]]} : (!t32x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
+      "tgpu.cp_async"(%A, %c0_1, %X, %block_id_z, %m, %c0_2) {batches = [], bytes = 16 : i64, columns = [[64, 1]], clamped = [], guarded = ["columns"], offset = [0], rows = [[64, 64]]} : (!t64x32_f16_row_64_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
+      "tgpu.cp_async"(%B, %c0_1, %W, %block_id_z, %c0_2, %n) {batches = [], bytes = 16 : i64, columns = [[64, 1]], clamped = [], guarded = ["rows"], offset = [0], rows = [[64, 64]]} : (!t32x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
       "tgpu.commit_group"() {kind = "cp_async"} : () -> ()
       %c0_3 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -60,8 +60,8 @@ module {
         %3 = arith.addi %arg4, %c1_8 : index
         %c32 = arith.constant 32 : index
         %4 = arith.muli %3, %c32 : index
-        "tgpu.cp_async"(%A, %stage, %X, %block_id_z, %m, %4) {batches = [], bytes = 16 : i64, columns = [[64, 1]], guarded = ["columns"], offset = [0], rows = [[64, 64]]} : (!t64x32_f16_row_64_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
-        "tgpu.cp_async"(%B, %stage, %W, %block_id_z, %4, %n) {batches = [], bytes = 16 : i64, columns = [[64, 1]], guarded = ["rows"], offset = [0], rows = [[64, 64]]} : (!t32x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
+        "tgpu.cp_async"(%A, %stage, %X, %block_id_z, %m, %4) {batches = [], bytes = 16 : i64, columns = [[64, 1]], clamped = [], guarded = ["columns"], offset = [0], rows = [[64, 64]]} : (!t64x32_f16_row_64_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
+        "tgpu.cp_async"(%B, %stage, %W, %block_id_z, %4, %n) {batches = [], bytes = 16 : i64, columns = [[64, 1]], clamped = [], guarded = ["rows"], offset = [0], rows = [[64, 64]]} : (!t32x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
         "tgpu.commit_group"() {kind = "cp_async"} : () -> ()
         %5 = "tgpu.ldmatrix"(%A, %arg6) {k = 0 : i64, warps = array<i64: 2, 2>} : (!t64x32_f16_row_64_i64_smem, index) -> !t32x16_f16_frag
         %6 = "tgpu.ldmatrix"(%B, %arg6) {k = 0 : i64, warps = array<i64: 2, 2>} : (!t32x64_f16_row_128_i64_smem, index) -> !t16x32_f16_frag

@@ -286,7 +286,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -301,7 +301,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   "tgpu.commit_group"() {kind = "cp_async"} : () -> ()
   gpu.return
 }

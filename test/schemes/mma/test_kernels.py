@@ -3,6 +3,9 @@
 GEMM + bias + ReLU in f16, over both architectures, their schedules, clusters, and sizes that tiles do not divide.
 """
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -141,6 +144,34 @@ def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
     ptx = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan=plan, bind={"M": 256, "N": 256, "K": 128}).text("ptx")
     for instruction in ("wgmma.mma_async", "multicast::cluster", "setmaxnreg.inc", "global.shared::cta.tile"):
         assert instruction in ptx
+
+
+def main_loop(ptx):
+    """The instructions of the loop that multiplies."""
+    loops = re.findall(r"(?ms)^(\$L\S+):\n(.*?)bra \t\1;", ptx)
+    (body,) = (body for _, body in loops if "mma.sync" in body)
+    return [line.split()[0] for line in body.splitlines() if line.endswith(";") and "pragma" not in line]
+
+
+def test_the_main_loop_of_warps_is_products_copies_and_few_additions():
+    """Stages are offsets that are carried, and addresses at numbers from few others: nothing is multiplied for them."""
+    plan = {"scheme": "mma", "tile": [128, 128, 32], "warp_tile": "64x64", "stages": 3}
+    ptx = tinyc.compile(GEMM, target="sim", arch="sm_80", plan=plan, bind=dict.fromkeys("MNK", 512)).text("ptx")
+    found = Counter(name.split(".")[0] for name in main_loop(ptx))
+    assert (found.pop("mma"), found.pop("ldmatrix"), found.pop("bar")) == (64, 16, 1)
+    assert found.pop("cp") == 8 + 2  # of 16 bytes, the end of their group, the wait for an older one
+    assert {name for name in found if "@" not in name} <= {"add", "setp", "selp", "mov", "shl"}
+
+
+def test_what_is_beyond_m_and_n_is_not_asked_for_in_the_main_loop():
+    """Beyond k are zeros; a row beyond the last is the last one, whose products are not stored."""
+    plan = {"scheme": "mma", "tile": [64, 64, 32], "warp_tile": "32x32", "stages": 2}
+    model = tinyc.compile(GEMM, target="sim", arch="sm_80", plan=plan, bind={"M": 72, "N": 136, "K": 64})
+    copies = [line for line in model.text("gpu").splitlines() if '"tgpu.cp_async"' in line]
+    assert all('guarded = ["columns"]' in line and 'clamped = ["rows"]' in line for line in copies[::2])
+    assert all('guarded = ["rows"]' in line and 'clamped = ["columns"]' in line for line in copies[1::2])
+    given, expected = products(model, 72, 136, 64)
+    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
 
 
 def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():

@@ -157,18 +157,21 @@ class StatementWriter:
 
     def load(self, side: int, tiles: ir.Value, stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
         """Emit the load of a tile of operand 0 or 1 by threads, without or by way of registers."""
-        load, guarded = self.parts.loads[side], self._guards_of(side)
+        load = self.parts.loads[side]
         row, column = (corner.m, k) if side == 0 else (k, corner.n)
         if load.kind == "registers":
             self._load_computed(side, tiles, stage, (corner.batch, row, column))
             return
         access = self.operand_access(side)
         buffer = self.frame.buffers[self.parts.origin.kernel.buffers[access.buffer]]
-        matrix = StridedMatrix.of_access(access).attributes()
+        matrix = StridedMatrix.of_access(access)
         size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), load.bytes)
+        said, across = matrix.attributes(), ("rows", "columns")[side]
+        is_whole = access.contiguous != across or matrix.is_whole(across, load.bytes // access.element.size_bytes)
+        guarded, clamped = self._beyond(side, clamps=is_whole)
         tgpu.CpAsyncOp(
             tiles, stage, buffer, corner.batch, row, column,
-            matrix["offset"], matrix["rows"], matrix["columns"], matrix["batches"], guarded, size,
+            said["offset"], said["rows"], said["columns"], said["batches"], guarded, clamped, size,
         )  # fmt: skip
 
     def operand_access(self, side: int) -> StridedAccess:
@@ -177,10 +180,18 @@ class StatementWriter:
         assert isinstance(access, StridedAccess)  # else its load is through registers
         return access
 
-    def _guards_of(self, side: int) -> ir.ArrayAttr:
-        """The sides at which a tile may reach beyond an operand; loads that run ahead do along k, and last slices."""
-        sides, tiling = {"rows": "m", "columns": "k"} if side == 0 else {"rows": "k", "columns": "n"}, self.parts.tiling
-        return self.parts.guarded(always=("k",) if tiling.stages > 1 or tiling.slices > 1 else (), **sides)
+    def _beyond(self, side: int, clamps: bool) -> tuple[ir.ArrayAttr, ir.ArrayAttr]:
+        """The sides at which a tile may reach beyond an operand: where it has zeros then, and where the last again.
+
+        Along k are zeros; loads that run ahead reach there, and last slices. What is beyond along m and n is multiplied
+        to what is not stored: where the load `clamps`, it is whatever costs least.
+        """
+        axes = {"rows": "m", "columns": "k"} if side == 0 else {"rows": "k", "columns": "n"}
+        zeros = {each: axis for each, axis in axes.items() if axis == "k" or not clamps}
+        tiling = self.parts.tiling
+        always = ("k",) if tiling.stages > 1 or tiling.slices > 1 else ()
+        others = {each: axis for each, axis in axes.items() if each not in zeros}
+        return self.parts.guarded(always=always, **zeros), self.parts.guarded(always=(), **others)
 
     def _load_computed(self, side: int, tiles: ir.Value, stage: ir.Value, at: tuple[ir.Value, ...]) -> None:
         """Emit the load of a tile whose elements a body computes."""
@@ -188,7 +199,7 @@ class StatementWriter:
         roles, operand = contraction.axis_roles, contraction.multiply.operands[side]
         axes = (roles.m, roles.k) if side == 0 else (roles.k, roles.n)
         sides = [ir.DenseI64ArrayAttr.get(each) for each in (*axes, contraction.batch_axes)]
-        statement = tgpu.LoadTileOp(tiles, stage, *at, *sides, self._guards_of(side))
+        statement = tgpu.LoadTileOp(tiles, stage, *at, *sides, self._beyond(side, clamps=False)[0])
         block = statement.body.blocks.append()
         local = copy_body(self.frame, statement, needed_for(kernel, [operand]))
         with ir.InsertionPoint(block):

@@ -1,13 +1,14 @@
 """Kernels of the template in the schedule "simple": each CTA has a tile, all of its threads load and multiply.
 
 The loads of `stages - 1` tiles along k are under way while one is multiplied: by warps, where what a warp multiplies
-next is loaded to its registers before the products of what it has, or by warpgroups from shared memory.
+next is loaded to its registers before the products of what it has, also from one stage to the next, or by warpgroups
+from shared memory.
 """
 
 import functools
 from dataclasses import dataclass
 
-from tinyc.codegen.words import AnyWord, Word, as_index, is_below, word_where
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, equals, is_below, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, in_flight_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
@@ -52,41 +53,101 @@ class _Kernel:
     def write(self) -> None:
         """Emit the statements."""
         writer, parts = self.writer, self.writer.parts
-        stages = parts.tiling.stages
         slice_of_k, batch, _ = plane_of(Word.of(gpu.block_id(gpu.Dimension.z)), 1, writer)
         corner = self._corner(as_index(batch))
-        operands = [writer.circular_buffer(side, stages) for side in (0, 1)]
+        operands = [writer.circular_buffer(side, parts.tiling.stages) for side in (0, 1)]
         layout = self._layout()
         tile = GpuTile(parts.unit.accumulator, *parts.tiling.tile[:2])
         zero = tgpu.ZeroOp(acc_type(tile, layout), loc=here("acc")).result
-        index = writer.frame.index
+        loop = self._step_by_step if self._runs_ahead else self._stage_by_stage
+        self._finish(loop(operands, corner, slice_of_k, zero, layout), slice_of_k, corner, layout)
+
+    @property
+    def _runs_ahead(self) -> bool:
+        """Whether fragments are loaded ahead of a stage: elements that pass through registers leave no room there."""
+        parts = self.writer.parts
+        copied = all(load.kind != "registers" for load in parts.loads)
+        return copied and not parts.unit.is_wgmma
+
+    def _step_by_step(
+        self, operands: list[ir.Value], corner: TileCorner, slice_of_k: AnyWord, zero: ir.Value, layout: FragmentLayout
+    ) -> ir.Value:
+        """Emit the loop along k in which warps have the fragments of a step before the products of the last one.
+
+        Those of a stage's first step are loaded before the last products of the stage before: the wait for the copies,
+        and the barrier behind which a stage is filled anew, are then in front of these products, not of loads.
+        """
+        parts, index = self.writer.parts, self.writer.frame.index
+        stages, bk, depth = parts.tiling.stages, parts.tiling.tile[2], parts.unit.depth
         for stage in range(stages - 1):
-            self._load(operands, index(stage), corner, self._k(slice_of_k, stage))
-        loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), [zero, index(0)], loc=here("acc")))
+            self._load(operands, index(stage), corner, self._k(slice_of_k, index(stage)))
+        self._wait()
+        first = self._fragments(operands, index(0), layout, 0)
+        start = [zero, *first, as_i32(0), as_i32(stages - 1)]
+        loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), start, loc=here("acc")))
         with ir.InsertionPoint(loop.body):
-            step, (sums, stage) = loop.induction_variable, loop.inner_iter_args
+            step, (sums, *fragments, stage, filled) = loop.induction_variable, loop.inner_iter_args
+            following = self._following(Word(stage))
+            k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
+            for k in range(0, bk, depth):
+                for side in self._copied_at(k // depth):
+                    self.writer.load(side, operands[side], as_index(Word(filled)), corner, k_filled)
+                if k + depth < bk:
+                    next_fragments = self._fragments(operands, as_index(Word(stage)), layout, k + depth)
+                else:
+                    self._commit()
+                    self._wait()
+                    next_fragments = self._fragments(operands, as_index(following), layout, 0)
+                sums = tgpu.MmaSyncOp(*fragments, sums, sums.type, loc=here("acc")).output
+                fragments = next_fragments
+            scf.yield_([sums, *fragments, as_i32(following), stage])
+        return loop.results[0]
+
+    def _copied_at(self, step: int) -> list[int]:
+        """The operands that are copied at a step of a stage: one in each, as far as there are before the last one."""
+        steps = self.writer.parts.tiling.tile[2] // self.writer.parts.unit.depth
+        return [side for side in (0, 1) if step == min(side, max(steps - 2, 0))]
+
+    def _following(self, stage: Word) -> Word:
+        """Emit the stage behind one."""
+        is_last = equals(stage, self.writer.parts.tiling.stages - 1)
+        return word_where(is_last, 0, stage + 1)
+
+    def _stage_by_stage(
+        self, operands: list[ir.Value], corner: TileCorner, slice_of_k: AnyWord, zero: ir.Value, layout: FragmentLayout
+    ) -> ir.Value:
+        """Emit the loop along k in which a stage is waited for, then multiplied."""
+        parts, index = self.writer.parts, self.writer.frame.index
+        stages = parts.tiling.stages
+        first = rolled(scf.ForOp(index(0), index(stages - 1), index(1)))  # unrolled, its loads would all be under way
+        with ir.InsertionPoint(first.body):
+            stage = first.induction_variable
+            self._load(operands, stage, corner, self._k(slice_of_k, stage))
+            scf.yield_([])
+        start = [zero, as_i32(0), as_i32(stages - 1)]
+        loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), start, loc=here("acc")))
+        with ir.InsertionPoint(loop.body):
+            step, (sums, stage, filled) = loop.induction_variable, loop.inner_iter_args
+            k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
             self._wait()
-            if stages > 1:
-                ahead = self._wrapped(arith.addi(stage, index(stages - 1)))
-                self._load(operands, ahead, corner, self._k(slice_of_k, Word.of(step) + (stages - 1)))
-                sums = self._multiply(operands, stage, sums, layout)
-            else:
-                self._load(operands, stage, corner, self._k(slice_of_k, Word.of(step)))
-                self._wait()
-                sums = self._multiply(operands, stage, sums, layout)
-            scf.yield_([sums, self._wrapped(arith.addi(stage, index(1)))])
-        self._finish(loop.results[0], slice_of_k, corner, layout)
+            self._load(operands, as_index(Word(filled)), corner, k_filled)
+            sums = self._multiply(operands, as_index(Word(stage)), sums, layout)
+            scf.yield_([sums, as_i32(self._following(Word(stage))), stage])
+        return loop.results[0]
 
     def _layout(self) -> FragmentLayout:
         parts = self.writer.parts
         unit = "wgmma" if parts.unit.is_wgmma else "mma"
         return FragmentLayout(unit, *parts.tiling.tile[:2], *parts.tiling.unit_tile)
 
-    def _k(self, slice_of_k: AnyWord, step: AnyWord) -> ir.Value:
+    def _k(self, slice_of_k: AnyWord, number: ir.Value) -> ir.Value:
         """Emit where a tile along k begins; those behind the slice are behind all of k, where nothing is read."""
-        parts, steps = self.writer.parts, dim_word(self.writer.parts.steps, self.writer.frame)
+        parts, step = self.writer.parts, Word.of(number)
+        if parts.tiling.slices == 1:
+            return arith.muli(number, self.writer.frame.index(parts.tiling.tile[2]))
+        steps = dim_word(parts.steps, self.writer.frame)
         at = slice_of_k * steps + step
-        if parts.tiling.slices > 1 and parts.tiling.stages > 1:
+        if parts.tiling.stages > 1:
             at = word_where(is_below(step, steps), at, steps * parts.tiling.slices)
         return as_index(at * parts.tiling.tile[2])
 
@@ -107,6 +168,9 @@ class _Kernel:
     def _load(self, operands: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
         for side, tiles in enumerate(operands):
             self.writer.load(side, tiles, stage, corner, k)
+        self._commit()
+
+    def _commit(self) -> None:
         if self._copies:
             tgpu.CommitGroupOp(ir.StringAttr.get("cp_async"))
 
@@ -122,12 +186,6 @@ class _Kernel:
         if self.writer.parts.unit.is_wgmma:
             tgpu.FenceAsyncOp()
         gpu.barrier()
-
-    def _wrapped(self, stage: ir.Value) -> ir.Value:
-        """Emit a stage that is at most one round ahead as one of the circular buffer."""
-        stages = self.writer.frame.index(self.writer.parts.tiling.stages)
-        beyond = arith.cmpi(arith.CmpIPredicate.uge, stage, stages)
-        return arith.select(beyond, arith.subi(stage, stages), stage, loc=here("stage"))
 
     def _multiply(self, operands: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout) -> ir.Value:
         """Emit the products of a stage's tiles; the fragments of a step are loaded before the products of the last."""

@@ -10,7 +10,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %p = arith.constant 0 : i32
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' has stage of type i32; it must be an index}}
-  "tgpu.cp_async"(%a, %p, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, i32, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %p, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, i32, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -25,7 +25,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' has rows = 64 : i64; it must be a list of extents}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [64], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [64], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -40,7 +40,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' has the run [64] of columns; it must be an extent and a stride, ["M", 1]}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -55,7 +55,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' has offset = [0, 1]; it must be one extent, [0]}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0, 1], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0, 1], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -70,7 +70,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' has guarded = ["rows", "rows"]; it names a side twice}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = ["rows", "rows"], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = ["rows", "rows"], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -85,7 +85,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' copies 16 bytes at a time, and elements that are 2 apart; copy neighbours, or load them by 'tgpu.load_tile'}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 2]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 2]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -100,7 +100,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' copies 16 bytes at a time, from multiples of that on, and has an offset or a stride of 66 elements; choose one that 8 divides, or fewer bytes}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 66]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 66]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -115,7 +115,7 @@ gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' copies 16 bytes at a time, from multiples of that on, and has an offset or a stride of 4 elements; choose one that 8 divides, or fewer bytes}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [4], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [4], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -200,6 +200,36 @@ gpu.func @k(%x: !x, %map: !tgpu.tensor_map {tgpu.tensor_map = {buffer = 0 : i64,
   %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !bars
   // expected-error @+1 {{'tgpu.tma_load' copies by index; it must be a !tgpu.tensor_map, an argument of the kernel}}
   "tgpu.tma_load"(%a, %0, %full, %0, %0, %0) {multicast = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 2>} : (!a, index, !bars, index, index, index) -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// Beyond a side are zeros, or the last row again.
+!a = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+!x = !region.memref<tensor<60x64xf16>, [64, 1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %0 = arith.constant 0 : index
+  %a = "tgpu.alloc_smem"() : () -> !a
+  // expected-error @+1 {{'tgpu.cp_async' says twice what there is beyond the rows; it is guarded, or clamped, once}}
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[60, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = ["rows"], guarded = ["rows"], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// The last copy of a side that is clamped is a whole one.
+!a = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+!x = !region.memref<tensor<64x64xf16>, [64, 1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+gpu.func @k(%x: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %0 = arith.constant 0 : index
+  %a = "tgpu.alloc_smem"() : () -> !a
+  // expected-error @+1 {{'tgpu.cp_async' clamps columns, 60 that are copied 8 at a time; guard a side whose last copy is not whole}}
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[60, 1]], batches = [], offset = [0], clamped = ["columns"], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }

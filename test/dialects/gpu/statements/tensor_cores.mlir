@@ -9,7 +9,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' copies 2 bytes at a time to lines of 128; a copy has 4, 8 or 16, and a line some of them}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 2 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 2 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }
@@ -24,7 +24,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.cp_async' moves f16 between a buffer and tiles of f32; give both one element type}}
-  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
+  "tgpu.cp_async"(%a, %0, %x, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], clamped = [], guarded = [], bytes = 16 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }
 }

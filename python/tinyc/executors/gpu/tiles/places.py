@@ -58,16 +58,24 @@ def matrix_places(team: Team, op: CpAsyncOp | StGlobalVecOp, tile: _Shape, size:
 def _inside(
     team: Team, op: PlacedOp | CpAsyncOp | StGlobalVecOp, tile: _Shape, extents: list[int]
 ) -> tuple[Array, Array]:
-    """The rows and columns of a tile in what it is of; -1 beyond."""
-    guarded = {side.value for side in op.guarded if isinstance(side, ir.StringAttr)}
+    """The rows and columns of a tile in what it is of; -1 beyond, or at a side that is clamped the last ones again."""
+    guarded, clamped = _names(op.guarded), _names(op.clamped) if isinstance(op, CpAsyncOp) else set[str]()
     found: list[Array] = []
     for side, start, count, extent in zip(("rows", "columns"), (op.row, op.column), tile, extents, strict=True):
         positions = team.number(start) + np.arange(count)
+        if side in clamped:
+            width = op.width if isinstance(op, CpAsyncOp) and side == op.contiguous else 1
+            inside = np.arange(count) % width
+            positions = np.minimum(positions - inside, extent - width) + inside
         beyond = (positions < 0) | (positions >= extent)
         if np.any(beyond) and side not in guarded:
             raise KernelFault(f"'{op.name}' reaches {side} {positions[-1]} of {extent}, where it is not guarded")
         found.append(np.where(beyond, -1, positions))
     return found[0], found[1]
+
+
+def _names(sides: ir.ArrayAttr) -> set[str]:
+    return {side.value for side in sides if isinstance(side, ir.StringAttr)}
 
 
 def _count(shape: _Shape, axes: tuple[int, ...]) -> int:
