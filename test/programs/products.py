@@ -110,9 +110,7 @@ class _Writer:
             value = self._node("PERMUTE", [value], perm=[*axes[:-2], axes[-1], axes[-2]])
         if product.prologue == "scale" and name == "B":
             scale = self._input("scale", product.element, [shape[0]])
-            wide = self._node(
-                "EXPAND", [scale], result_shape=[*groups, *shape], broadcast_dimensions=[len(groups)]
-            )
+            wide = self._node("EXPAND", [scale], result_shape=[*groups, *shape], broadcast_dimensions=[len(groups)])
             value = self._node("MUL", [value, wide])
         return value
 
