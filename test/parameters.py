@@ -1,19 +1,24 @@
 """Parameters of tests of which CI takes a part, and `--long` all: products, seeds."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
 
 
-def pairwise(**axes: Iterable[Any]) -> pytest.MarkDecorator:
+def pairwise(only: Callable[..., bool] | None = None, **axes: Iterable[Any]) -> pytest.MarkDecorator:
     """Return the decorator of a test with the product of `axes`; cases that bring no new pair of values are long.
 
-    As few cases as a greedy choice finds hold each pair of values of two axes.
+    As few cases as a greedy choice finds hold each pair of values of two axes. Where `only` is given the product has
+    the cases that it is true of, by the names of the axes.
     """
     values = [list(each) for each in axes.values()]
-    cases = list(itertools.product(*(range(len(each)) for each in values)))
+    cases = [
+        case
+        for case in itertools.product(*(range(len(each)) for each in values))
+        if only is None or only(**{name: each[at] for name, each, at in zip(axes, values, case, strict=True)})
+    ]
     chosen = _covering(cases)
     params = [
         pytest.param(

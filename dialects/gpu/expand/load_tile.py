@@ -15,6 +15,7 @@ from tinyc.dialects.gpu.statements import LoadTileOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith, ir
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
 
 
 def expand(expansion: Expansion, op: LoadTileOp) -> None:
@@ -59,7 +60,10 @@ def _expand_chunks(expansion: Expansion, op: LoadTileOp) -> None:
         with mine:
             stored = [_element(expansion, place, op, chunk, lane) for lane in range(width)]
             target = as_i32(buffer.address(start, chunk.row, chunk.column))
-            emit_ptx(f"st.shared.{8 * width * layout.element_bytes}", target, *packed_words(element, stored))
+            words = packed_words(element, stored)
+            if element is ElementType.F32:  # tensor cores multiply it as tf32, and drop the bits that this lacks
+                words = [emit_ptx("cvt.tf32", each)[0] for each in words]
+            emit_ptx(f"st.shared.{8 * width * layout.element_bytes}", target, *words)
 
 
 def _element(expansion: Expansion, place: TilePlace, op: LoadTileOp, chunk: Chunk, lane: int) -> ir.Value:

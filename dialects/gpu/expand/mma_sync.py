@@ -32,6 +32,8 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
         loaded = _load(buffer, side, tile_start, start + offset, op.k.value, workers.lane, matrices)
         _note_fragment(loaded, side, len(registers), along // _LINES * 2)
         registers += loaded
+    if tile.element is ElementType.F32:  # an MMA would drop the bits that tf32 lacks
+        registers = [emit_ptx("cvt.tf32", each)[0] for each in registers]
     expansion.accumulators[op.fragment] = registers
 
 

@@ -110,7 +110,10 @@ class Parts:
             return {}
         found = residual_accesses(self.origin.kernel, self.contraction)
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
-        return {value: (found[value], each) for value, each in needs.items() if each is not None}
+        boxes = {value: (found[value], each) for value, each in needs.items() if each is not None}
+        # Operands of a statement that have one name have one type; what is of another one threads read themselves.
+        elements = [tensor_type(value.type).element for value in boxes]
+        return {value: box for value, box in boxes.items() if tensor_type(value.type).element == elements[0]}
 
     @functools.cached_property
     def needs(self) -> Needs:

@@ -1,0 +1,145 @@
+"""Products of every kind on the simulator, with all of its checks: no finding, and what the reference gives.
+
+`--long` runs the full product of what CI takes in pairs.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+import tinyc
+from parameters import pairwise
+from programs.products import BATCHES, EPILOGUES, LAYOUTS, PROLOGUES, Product
+from tinyc.executors import reference
+from tinyc.executors.compare import compare
+from tinyc.executors.tolerance import Tolerance
+
+_SPECIALISED = {"tile": [128, 64, 32], "warp_tile": "64x64", "stages": 3, "schedule": "cooperative"}
+KERNELS = {
+    "warps": ("sm_80", {"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 3}),
+    "narrow_warps": ("sm_80", {"tile": [16, 32, 64], "warp_tile": "16x16", "stages": 2}),
+    "simple": ("sm_90a", {"tile": [64, 64, 32], "warp_tile": "64x64", "stages": 3, "schedule": "simple"}),
+    "cooperative": ("sm_90a", {**_SPECIALISED, "cluster": [1, 1]}),
+    "cluster_2x1": ("sm_90a", {**_SPECIALISED, "cluster": [2, 1]}),
+    "cluster_1x2": ("sm_90a", {**_SPECIALISED, "cluster": [1, 2]}),
+    "pingpong": ("sm_90a", {**_SPECIALISED, "tile": [64, 64, 32], "schedule": "pingpong"}),
+}
+#: Whole tiles; tiles that reach beyond rows of 16-byte multiples; odd pitches; a row; less than an instruction takes.
+SIZES = {
+    "whole": (64, 128, 64),
+    "ragged": (80, 144, 112),
+    "odd": (33, 77, 45),
+    "row": (1, 144, 80),
+    "small": (5, 7, 3),
+}
+ELEMENTS = ("fp16", "bf16", "i8", "fp32")
+_RELATIVE = {"bfloat16": 2**-7, "float16": 1e-3, "float32": 1e-3}
+
+
+def by_tma(element, layout, prologue, size):
+    """Whether TMA brings both operands to shared memory as they are multiplied."""
+    m, n, k = SIZES[size]
+    lines = (k if layout[0] == "n" else m, n if layout[1] == "n" else k)
+    is_as_hardware_has_it = element in ("fp16", "bf16") or layout == "nt"
+    return prologue == "none" and is_as_hardware_has_it and all(each % 16 == 0 for each in lines)
+
+
+def is_specialised(kernel):
+    return KERNELS[kernel][1].get("schedule") in ("cooperative", "pingpong")
+
+
+def fits_operands(kernel, element, layout, prologue, size):
+    return not is_specialised(kernel) or by_tma(element, layout, prologue, size)
+
+
+def fits_results(kernel, element, batch, epilogue, size):
+    """B of each batch beside one A is columns in two runs, which no box of TMA has."""
+    return fits_operands(kernel, element, "nt", "none", size) and not (is_specialised(kernel) and batch == "same_a")
+
+
+def compiled(kernel, product):
+    arch, fields = KERNELS[kernel]
+    precision = {"precision": "tf32"} if product.element == "fp32" else {}
+    plan = {"scheme": "mma", **fields, **precision}
+    return tinyc.compile(json.dumps(product.document), target="sim", arch=arch, plan=plan)
+
+
+def assert_right(model, inputs):
+    """Compare with the reference: integers are equal, floats within a rounding of theirs."""
+    given, expected = model.run(**inputs), reference.evaluate_module(model.lowering.module("tiny"), inputs)
+    assert all(not report.findings for report in model.reports)
+    for name, array in expected.items():
+        relative = _RELATIVE.get(array.dtype.name, 0.0)
+        comparison = compare(name, given[name], array, Tolerance(relative, relative))
+        assert comparison.ok, str(comparison)
+
+
+@pairwise(
+    fits_operands,
+    kernel=KERNELS,
+    element=ELEMENTS,
+    layout=LAYOUTS,
+    prologue=PROLOGUES,
+    size=SIZES,
+)
+def test_operands_of_every_kind(kernel, element, layout, prologue, size):
+    product = Product(element, layout, prologue=prologue, sizes=SIZES[size])
+    assert_right(compiled(kernel, product), product.inputs())
+
+
+@pairwise(
+    fits_results,
+    kernel=KERNELS,
+    element=ELEMENTS,
+    batch=BATCHES,
+    epilogue=EPILOGUES,
+    size=SIZES,
+)
+def test_results_of_every_kind(kernel, element, batch, epilogue, size):
+    product = Product(element, "nt", batch, epilogue=epilogue, sizes=SIZES[size])
+    assert_right(compiled(kernel, product), product.inputs())
+
+
+@pairwise(
+    lambda kernel, element, layout: not is_specialised(kernel) or element == "fp16" or layout == "nt",
+    kernel=("warps", "simple", "cooperative", "pingpong"),
+    element=("fp16", "i8", "fp32"),
+    layout=LAYOUTS,
+)
+def test_sizes_that_a_run_tells(kernel, element, layout):
+    """One model for all of them: where pitches are multiples of 16 bytes, and where they are not."""
+    model = compiled(kernel, Product(element, layout, epilogue="bias", dynamic=True))
+    for sizes in SIZES["ragged"], SIZES["odd"]:
+        assert_right(model, Product(element, layout, epilogue="bias", sizes=sizes, dynamic=True).inputs())
+
+
+def to_tf32(values, half):
+    """f32 values of which tf32 has all bits: rounded to nearest, ties away, or with bits dropped."""
+    return ((values.view(np.uint32) + np.uint32(half)) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "layout", "halves"),
+    [
+        ("warps", "nt", (0x1000, 0x1000)),  # both pass through registers on the way to an MMA
+        ("warps", "tn", (0x1000, 0x1000)),
+        ("simple", "nt", (0, 0)),  # wgmma reads from shared memory what was copied there, and drops bits
+        ("simple", "nn", (0, 0x1000)),  # B is transposed through registers
+        ("cooperative", "nt", (0, 0)),
+    ],
+)
+def test_f32_is_rounded_to_tf32_where_it_passes_through_registers(kernel, layout, halves):
+    product = Product("fp32", layout, sizes=SIZES["whole"])
+    random = np.random.default_rng(0)
+    inputs = {name: random.standard_normal(each.shape).astype(np.float32) for name, each in product.inputs().items()}
+    rounded = [to_tf32(inputs[name], half).astype(np.float64) for name, half in zip("AB", halves, strict=True)]
+    a, b = (each.T if turned == "t" else each for each, turned in zip(rounded, layout, strict=True))
+    (given,) = compiled(kernel, product).run(**inputs).values()
+    np.testing.assert_allclose(given, a @ b, rtol=1e-5, atol=2e-5)
+
+
+def test_a_producer_loads_by_tma_or_the_plan_is_refused():
+    with pytest.raises(tinyc.TinycError, match="whose producer loads by TMA, and A is not loaded so") as refused:
+        compiled("cooperative", Product(prologue="cast"))
+    assert refused.value.name == "UnsupportedPlan"
