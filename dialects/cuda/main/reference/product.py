@@ -156,10 +156,11 @@ def _products(accumulator: ir.Value) -> Iterator[tuple[Hashable, tuple[ir.Value,
 
 
 def _tiles(operand: ir.Value) -> ir.Value:
-    """The tiles that a product multiplies, or that its fragment is loaded from, before a loop that carries it or in it."""
+    """The tiles that a product multiplies, or that its fragment is loaded from, in a loop or before one."""
+    value = operand.maybe_downcast()
+    if isinstance(value, ir.BlockArgument) and isinstance(value.owner.owner.opview, scf.ForOp):
+        return _tiles(value.owner.owner.opview.initArgs[value.arg_number - 1])
     op = operand.owner
-    if isinstance(op, ir.Block) and isinstance(op.owner, scf.ForOp):
-        return _tiles(op.owner.initArgs[ir.BlockArgument(operand).arg_number - 1])
     return op.tiles if isinstance(op, LdmatrixOp) else operand
 
 
