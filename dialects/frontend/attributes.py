@@ -6,6 +6,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.formulas.schema import AttributeKind, Schema
 from tinyc.mlir import ir
+from tinyc.mlir.constants import i64
 from tinyc.vocabulary.attributes import decode, extents_attribute
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
@@ -74,7 +75,7 @@ def _encoded(kind: AttributeKind, value: Any) -> ir.Attribute:
         case AttributeKind.BOOL:
             return ir.BoolAttr.get(value)
         case AttributeKind.INT:
-            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+            return i64(value)
         case AttributeKind.FLOAT:
             return ir.FloatAttr.get(ir.F64Type.get(), value)
         case AttributeKind.TEXT:

@@ -13,6 +13,7 @@ from tinyc.dialects.gpu.shared_layout import ORDERS, SWIZZLES, Order, SharedLayo
 from tinyc.dialects.region import ops as region
 from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
+from tinyc.mlir.constants import i64
 from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
@@ -142,8 +143,8 @@ class StagedTile:
 def smem_type(tile: GpuTile, stages: int, order: Order = "row", swizzle: int = 0) -> SmemType:
     """The type of a circular buffer of tiles."""
     is_plain = (order, swizzle) == ("row", 0)
-    layout = None if is_plain else SwizzleAttr.get(ir.StringAttr.get(order), _i64(swizzle))
-    return SmemType.get(_tensor_attribute(tile, layout), _i64(stages))
+    layout = None if is_plain else SwizzleAttr.get(ir.StringAttr.get(order), i64(swizzle))
+    return SmemType.get(_tensor_attribute(tile, layout), i64(stages))
 
 
 def acc_type(tile: GpuTile, layout: FragmentLayout | None = None) -> AccType:
@@ -163,13 +164,13 @@ def frag_type(tile: GpuTile, side: str) -> FragType:
 
 def mbarrier_type(stages: int) -> MbarrierType:
     """The type of as many mbarriers."""
-    return MbarrierType.get(_i64(stages))
+    return MbarrierType.get(i64(stages))
 
 
 def _fragments_attribute(layout: FragmentLayout | None) -> ir.Attribute | None:
     if layout is None:
         return None
-    return FragmentsAttr.get(ir.StringAttr.get(layout.unit), _i64(layout.unit_rows), _i64(layout.unit_columns))
+    return FragmentsAttr.get(ir.StringAttr.get(layout.unit), i64(layout.unit_rows), i64(layout.unit_columns))
 
 
 def _tensor_attribute(tile: GpuTile, encoding: ir.Attribute | None) -> ir.TypeAttr:
@@ -177,10 +178,6 @@ def _tensor_attribute(tile: GpuTile, encoding: ir.Attribute | None) -> ir.TypeAt
     return ir.TypeAttr.get(
         ir.RankedTensorType.get(plain.shape, plain.element_type, encoding, loc=ir.Location.unknown())
     )
-
-
-def _i64(value: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
 
 def staged_tile(kind: ir.Type) -> StagedTile:

@@ -9,6 +9,7 @@ from tinyc.dialects.gpu.statements import ReportIndexOp
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.mlir import arith, ir, scf
+from tinyc.mlir.constants import i64
 from tinyc.vocabulary.attributes import tensor_type
 
 
@@ -17,9 +18,7 @@ class ThreadElements(FlatElements):
 
     def note_index(self, chosen: ir.Value, axis: int, extent: ir.Value, at: IndexValues) -> None:
         """Emit the note of an index that is out of range, which one of the threads makes."""
-        ReportIndexOp(
-            self.status, chosen, extent, list(at), axis=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis)
-        )
+        ReportIndexOp(self.status, chosen, extent, list(at), axis=i64(axis))
 
     def _computed(self, op: Any, index: IndexValues) -> Any:
         return self._scattered(op, index) if isinstance(op, tiny.ScatterOp) else super()._computed(op, index)

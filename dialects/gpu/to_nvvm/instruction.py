@@ -7,6 +7,7 @@ from tinyc import mlir
 from tinyc.dialects.gpu.statements import InstructionOp
 from tinyc.dialects.gpu.to_nvvm.memory import MemoryRewriter
 from tinyc.mlir import ir
+from tinyc.mlir.constants import i64
 
 
 def lower(rewriter: MemoryRewriter, op: InstructionOp) -> Sequence[ir.Value]:
@@ -24,7 +25,7 @@ def lower(rewriter: MemoryRewriter, op: InstructionOp) -> Sequence[ir.Value]:
         entry.asm,
         entry.constraints,
         has_side_effects=not entry.pure,
-        asm_dialect=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0),
+        asm_dialect=i64(0),
     )
     if kind is None:
         return list(assembly.operation.results)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from tinyc.diagnostics import TinycError
 from tinyc.mlir import ext, func, ir
 from tinyc.mlir.bodies import body_of, end_body
+from tinyc.mlir.constants import i64
 
 _Table = TypeVar("_Table", bound=ext.Operation)
 
@@ -62,5 +63,5 @@ def number_attribute(value: bool | int | float) -> ir.Attribute:
     if isinstance(value, float):
         return ir.FloatAttr.get_f64(value)
     if value < 2**63:
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        return i64(value)
     return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(64), value - 2**64)

@@ -65,7 +65,7 @@ def build_shared(
     from tinyc.analysis.kernel_loops import kernel_loops  # MLIR: when a kernel is built
     from tinyc.dialects.gpu import statements as tgpu
     from tinyc.dialects.region import ops as region
-    from tinyc.mlir import ir
+    from tinyc.mlir.constants import i64
 
     found = kernel_loops(origin.kernel.op)
     assert not isinstance(found, str)  # the candidate has them
@@ -75,7 +75,7 @@ def build_shared(
         for op, elements in reads
         if isinstance(op, region.ReadOp) and extents.product(region.held_tensor(op.buffer.type).shape) == elements
     ]
-    numbers = [ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number) for number in (width, aligned_to)]
+    numbers = [i64(number) for number in (width, aligned_to)]
     for kind in dict.fromkeys(buffer.type for buffer in buffers):
         # IRDL holds the operands of a group to one type.
         tgpu.ShareOp([buffer for buffer in dict.fromkeys(buffers) if buffer.type == kind], *numbers)

@@ -22,6 +22,7 @@ from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
+from tinyc.mlir.constants import i64
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.frame import Parts
 from tinyc.schemes.mma.plan import unaligned_plan
@@ -106,7 +107,7 @@ def _write_product(parts: Parts) -> gpu.GPUFuncOp:
 
 def _sized(function: gpu.GPUFuncOp) -> gpu.GPUFuncOp:
     """A function, with the shared memory that it is launched with."""
-    size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dynamic_bytes(GpuKernel(function)))
+    size = i64(dynamic_bytes(GpuKernel(function)))
     function.attributes[DYNAMIC_SHARED_BYTES] = size
     return function
 

@@ -24,6 +24,7 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.loads import Load, Needs, loads_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
@@ -168,7 +169,7 @@ class StatementWriter:
         access = self.operand_access(side)
         buffer = self.frame.buffers[self.parts.origin.kernel.buffers[access.buffer]]
         matrix = StridedMatrix.of_access(access)
-        size = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), load.bytes)
+        size = i64(load.bytes)
         said, across = matrix.attributes(), ("rows", "columns")[side]
         is_whole = access.contiguous != across or matrix.is_whole(across, load.bytes // access.element.size_bytes)
         guarded, clamped = self._beyond(side, clamps=is_whole)
@@ -248,7 +249,7 @@ class StatementWriter:
         matrix = StridedMatrix.of_access(access).attributes()
         buffer = self.frame.buffers[kernel.yields[number].buffer]
         n = arith.addi(corner.n, self.frame.index(column)) if column else corner.n
-        width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), parts.stores[number].width)
+        width = i64(parts.stores[number].width)
         tgpu.StGlobalVecOp(
             tiles, stage, buffer, corner.batch, corner.m, n,
             matrix["offset"], matrix["rows"], matrix["columns"], matrix["batches"],

@@ -16,6 +16,7 @@ from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, place_of_tile, rolled
 from tinyc.schemes.mma.maps import dim_word
@@ -182,7 +183,7 @@ class _Kernel:
         """Emit the wait for the oldest loads, which are there for all threads behind the barrier."""
         if self._copies:
             pending = max(self.writer.parts.tiling.stages - 2, 0)
-            tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(pending))
+            tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), i64(pending))
         if self.writer.parts.unit.is_wgmma:
             tgpu.FenceAsyncOp()
         gpu.barrier()
@@ -209,7 +210,7 @@ class _Kernel:
         flying = in_flight_type(GpuTile(self.writer.parts.unit.accumulator, layout.rows, layout.columns), layout)
         product = tgpu.WgmmaOp(*operands, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
         tgpu.CommitGroupOp(kind)
-        return tgpu.WaitGroupOp([sums.type], [product], kind, _i64(0), loc=here("acc")).results[0]
+        return tgpu.WaitGroupOp([sums.type], [product], kind, i64(0), loc=here("acc")).results[0]
 
     def _fragments(self, operands: list[ir.Value], stage: ir.Value, layout: FragmentLayout, k: int) -> list[ir.Value]:
         parts = self.writer.parts
@@ -218,18 +219,14 @@ class _Kernel:
         warps = ir.DenseI64ArrayAttr.get(parts.tiling.units)
         kinds = frag_type(GpuTile(factor, rows, depth), "a"), frag_type(GpuTile(factor, depth, columns), "b")
         pairs = zip(kinds, operands, strict=True)
-        return [tgpu.LdmatrixOp(kind, tiles, stage, _i64(k), warps).fragment for kind, tiles in pairs]
+        return [tgpu.LdmatrixOp(kind, tiles, stage, i64(k), warps).fragment for kind, tiles in pairs]
 
     def _finish(self, sums: ir.Value, slice_of_k: AnyWord, corner: TileCorner, layout: FragmentLayout) -> None:
         """Emit epilogue and stores: the tile goes through shared memory, in the place of what was multiplied."""
         writer = self.writer
         if self._copies:
-            tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), _i64(0))
+            tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), i64(0))
         gpu.barrier()
         tiles = writer.result_tiles(layout) if writer.parts.tiling.finishes else []
         finish = functools.partial(writer.finish, tiles=tiles, corner=corner, layout=layout)
         hand_on(writer, sums, corner, slice_of_k, gpu.barrier, finish)
-
-
-def _i64(value: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

@@ -13,6 +13,7 @@ from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import mbarrier_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS
 from tinyc.mlir import ir
+from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import StatementWriter, TileCorner
 from tinyc.schemes.mma.layout import SLAB_BUFFERS, KernelLayout
@@ -48,7 +49,7 @@ class SlabWriter:
         arrived: ir.Value | None = None
         if residuals:
             kind = mbarrier_type(SLAB_BUFFERS * writer.parts.tiling.consumers)
-            arrived = tgpu.MbarrierInitOp(kind, _i64(1), loc=here("arrived")).barriers
+            arrived = tgpu.MbarrierInitOp(kind, i64(1), loc=here("arrived")).barriers
         return cls(writer, layout, number, tiles, residuals, arrived)
 
     @functools.cached_property
@@ -93,11 +94,11 @@ class SlabWriter:
             return
         stage = self._stage(slab, group)
         size = sum(staged_tile(each.type).layout.size_bytes for each in self.residuals.values())
-        tgpu.MbarrierExpectTxOp(self.arrived, stage, _i64(size))
+        tgpu.MbarrierExpectTxOp(self.arrived, stage, i64(size))
         for value, tiles in self.residuals.items():
             of, argument = self.layout.map_in(self.writer.frame, "residual", self.number, value)
             place = self._place(of, corner, self._slabs[slab][0])
-            tgpu.TmaLoadOp(tiles, stage, self.arrived, argument, place, _i64(1))
+            tgpu.TmaLoadOp(tiles, stage, self.arrived, argument, place, i64(1))
 
     def _store(self, corner: TileCorner, first: int, stage: ir.Value, is_awaited_later: bool) -> None:
         """Emit the store of a slab; behind it all threads have read what is beside the next one of the buffer."""
@@ -122,14 +123,10 @@ class SlabWriter:
 
     def _await_stores(self) -> None:
         """Emit the wait until stores have read what they write, and all threads have come."""
-        tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(SLAB_BUFFERS - 2))
+        tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), i64(SLAB_BUFFERS - 2))
         meet_in_group()
 
 
 def meet_in_group() -> None:
     """Emit the barrier of a warpgroup that multiplies."""
-    tgpu.NamedBarrierOp(_i64(_BARRIER), _i64(WARPGROUP_THREADS))
-
-
-def _i64(value: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    tgpu.NamedBarrierOp(i64(_BARRIER), i64(WARPGROUP_THREADS))

@@ -17,6 +17,7 @@ from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
 from tinyc.schemes.mma.layout import KernelLayout, operand_type
@@ -90,13 +91,13 @@ class _Kernel:
         slabs = [SlabWriter.reserve(self.writer, self.layout, number) for number in outputs]
         warps = WARPGROUP_WARPS * (1 if tiling.schedule == "pingpong" else tiling.consumers)
         full, empty = (
-            tgpu.MbarrierInitOp(mbarrier_type(tiling.stages), _i64(arrivals), loc=here(name)).barriers
+            tgpu.MbarrierInitOp(mbarrier_type(tiling.stages), i64(arrivals), loc=here(name)).barriers
             for name, arrivals in (("full", 1), ("empty", warps * self.layout.ctas))
         )
         turns = []
         if tiling.schedule == "pingpong":
             kind = mbarrier_type(tiling.consumers)
-            turns = [tgpu.MbarrierInitOp(kind, _i64(WARPGROUP_WARPS), loc=here("turns")).barriers]
+            turns = [tgpu.MbarrierInitOp(kind, i64(WARPGROUP_WARPS), loc=here("turns")).barriers]
         self._meet()
         producer, consumer = filled(tiling.registers)
         with self._role(0, 1, producer, one_thread=True):
@@ -114,7 +115,7 @@ class _Kernel:
             gpu.barrier()
 
     def _role(self, first: int, count: int, registers: int, one_thread: bool) -> "_Role":
-        statement = tgpu.WarpgroupsOp(_i64(first), _i64(count), _i64(registers), ir.BoolAttr.get(one_thread))
+        statement = tgpu.WarpgroupsOp(i64(first), i64(count), i64(registers), ir.BoolAttr.get(one_thread))
         return _Role(statement)
 
     # --- tiles --------------------------------------------------------------------------------------------------------
@@ -160,12 +161,12 @@ class _Kernel:
                 k = (slice_of_k * steps + Word(inner.induction_variable)) * parts.tiling.tile[2]
                 tgpu.MbarrierWaitOp(empty, stage, as_i32(phase.parity ^ 1))
                 size = sum(staged_tile(each.type).layout.size_bytes for each in operands)
-                tgpu.MbarrierExpectTxOp(full, stage, _i64(size))
+                tgpu.MbarrierExpectTxOp(full, stage, i64(size))
                 for side, tiles_of in enumerate(operands):
                     row, column = (m, k) if side == 0 else (k, n)
                     of, kind = self.layout.map_in(self.writer.frame, "operand", side)
                     place = of.place(staged_tile(tiles_of.type).order, batch, row, column, self.writer.frame)
-                    tgpu.TmaLoadOp(tiles_of, stage, full, kind, place, _i64(self.layout.multicast(side)))
+                    tgpu.TmaLoadOp(tiles_of, stage, full, kind, place, i64(self.layout.multicast(side)))
                 scf.yield_(phase.next(parts.tiling.stages).values)
             scf.yield_(list(inner.results))
 
@@ -202,13 +203,13 @@ class _Kernel:
                 tgpu.MbarrierWaitOp(each, as_index(group), as_i32(Word(turn) ^ group ^ 1))
             sums, place = self._multiply(operands, full, empty, phase, (row, column))
             for each in turns:
-                tgpu.MbarrierArriveOp(each, as_index(1 - group), [], _i64(1))
+                tgpu.MbarrierArriveOp(each, as_index(1 - group), [], i64(1))
             finish = functools.partial(_finish, slabs=slabs, corner=corner, group=group, turn=Word(turn))
             hand_on(self.writer, sums, corner, slice_of_k, meet_in_group, finish)
             after = place.after(steps, stages) if takes_turns else place
             scf.yield_([*after.values, as_i32(Word(turn) ^ 1)])
         if any(key[0] == "output" for key in self.layout.maps):
-            tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), _i64(-1))
+            tgpu.WaitGroupOp([], [], ir.StringAttr.get("bulk"), i64(-1))
 
     def _part(self, group: Word) -> tuple[AnyWord, AnyWord]:
         """The row and column of the CTA's tile at which the part of a warpgroup begins."""
@@ -242,17 +243,17 @@ class _Kernel:
             adds = arith.cmpi(arith.CmpIPredicate.ne, loop.induction_variable, as_i32(0))
             sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
             tgpu.CommitGroupOp(kind)
-            sums = tgpu.WaitGroupOp([carried], [sums], kind, _i64(depth), loc=here("acc")).results[0]
+            sums = tgpu.WaitGroupOp([carried], [sums], kind, i64(depth), loc=here("acc")).results[0]
             # The products of the stage that is `depth` behind are done.
             done = [arith.cmpi(arith.CmpIPredicate.uge, loop.induction_variable, as_i32(depth))] if depth else []
-            tgpu.MbarrierArriveOp(empty, as_index(place.before(depth, tiling.stages)), done, _i64(self.layout.ctas))
+            tgpu.MbarrierArriveOp(empty, as_index(place.before(depth, tiling.stages)), done, i64(self.layout.ctas))
             scf.yield_([sums, *place.next(tiling.stages).values])
         sums, place = loop.results[0], _Phase(*map(Word, list(loop.results)[1:]))
         if depth:
-            sums = tgpu.WaitGroupOp([ready], [sums], kind, _i64(0), loc=here("acc")).results[0]
+            sums = tgpu.WaitGroupOp([ready], [sums], kind, i64(0), loc=here("acc")).results[0]
         for behind in range(depth, 0, -1):
             done = arith.cmpi(arith.CmpIPredicate.uge, as_i32(steps), as_i32(behind))
-            tgpu.MbarrierArriveOp(empty, as_index(place.before(behind, tiling.stages)), [done], _i64(self.layout.ctas))
+            tgpu.MbarrierArriveOp(empty, as_index(place.before(behind, tiling.stages)), [done], i64(self.layout.ctas))
         return sums, place
 
 
@@ -283,7 +284,3 @@ def _finish(sums: ir.Value, slabs: Sequence[SlabWriter], corner: TileCorner, gro
 
 def _loop(first: AnyWord, end: AnyWord, step: AnyWord, carried: Sequence[ir.Value]) -> scf.ForOp:
     return rolled(scf.ForOp(as_i32(first), as_i32(end), as_i32(step), carried))
-
-
-def _i64(value: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

@@ -3,6 +3,7 @@
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.region.to_gpu.function import Origin, close_body, copy_body, open_function
 from tinyc.mlir import gpu, ir
+from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.neighbours import loops_of, shared_by_ctas
 from tinyc.schemes.rows import build_shared_by_rows
@@ -17,7 +18,7 @@ def build_scan(origin: Origin) -> None:
     frame = open_function(origin, origin.name, grid, (*shape.cta, 1))
     with ir.InsertionPoint(frame.body), here():
         build_shared_by_rows(origin, frame, shape)
-        width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), shape.width)
+        width = i64(shape.width)
         op = tgpu.ScanRowsOp(ir.StringAttr.get(shape.lanes), width)
         op.body.blocks.append()
         copy_body(frame, op, origin.kernel.body)
