@@ -26,11 +26,14 @@
 // cache: A and B.
 // CHECK: %A = "tgpu.alloc_smem"() : () -> [[AS]]
 // CHECK: %B = "tgpu.alloc_smem"() : () -> [[BS]]
-// async, cache, pipeline: copies to both run ahead, predicate_tail: guarded, or within TMA's bounds.
+// async, cache, pipeline: copies to both run ahead, predicate_tail: zeros beyond k, the last
+// ones again beyond m and n, or within TMA's bounds.
 // SM80: "tgpu.cp_async"(%A, {{.*}}bytes = 16 : i64
-// GUARDED80-SAME: guarded = ["rows", "columns"]
+// GUARDED80-SAME: clamped = ["rows"]
+// GUARDED80-SAME: guarded = ["columns"]
 // SM80: "tgpu.cp_async"(%B, {{.*}}bytes = 16 : i64
-// GUARDED80-SAME: guarded = ["rows", "columns"]
+// GUARDED80-SAME: clamped = ["columns"]
+// GUARDED80-SAME: guarded = ["rows"]
 // SM90: "tgpu.{{cp_async|tma_load}}"(%A,
 // SM90: "tgpu.{{cp_async|tma_load}}"(%B,
 // SM80: "tgpu.ldmatrix"(%A,

@@ -9,6 +9,7 @@ from tinyc.dialects.gpu.shared_layout import SharedLayout
 from tinyc.dialects.gpu.statements import CpAsyncOp, LoadTileOp, TmaLoadOp, TmaStoreOp
 from tinyc.executors.gpu.memory import Array, KernelFault
 from tinyc.executors.gpu.tiles.places import matrix_places, tensor_places
+from tinyc.executors.gpu.tiles.products import as_multiplied
 from tinyc.executors.gpu.tiles.stages import WHOLE
 from tinyc.executors.gpu.tiles.team import HeldTile, Team, mbarrier_of
 from tinyc.mlir import ir
@@ -20,7 +21,7 @@ def load_tile(team: Team, op: LoadTileOp) -> Sequence[HeldTile]:
     value, stage = team.launch.loaded(op), team.stage(op.tiles, op.stage)
     index, inside = tensor_places(team, op, value.shape, stage.values.shape)
     stage.fill(op.name, team.known, team.done_by_threads(), by_threads=True)
-    stage.values[...] = np.where(inside, value[index], 0)
+    stage.values[...] = as_multiplied(np.where(inside, value[index], np.zeros((), value.dtype)))
     return []
 
 

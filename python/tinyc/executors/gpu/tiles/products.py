@@ -1,7 +1,7 @@
 """The statements that multiply: of warps by way of registers, of warpgroups from shared memory.
 
-Products of 16-bit floats are summed in f32, those of 8-bit integers in i32; f32 operands count as tf32, without the
-bits of the significand that tensor cores do not read.
+Products of 16-bit floats are summed in f32, those of 8-bit integers in i32. f32 operands count as tf32: rounded on
+their way to the registers of warps, or without the bits that warpgroups do not read of shared memory.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,8 @@ from tinyc.executors.gpu.tiles.team import HeldTile, Team
 
 #: The bits of an f32 that tensor cores read as tf32.
 _TF32_BITS = np.uint32(0xFFFFE000)
+#: Half of the last of them.
+_HALF_OF_TF32 = np.uint32(0x1000)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def ldmatrix(team: Team, op: LdmatrixOp) -> Sequence[HeldTile]:
     along = slice(op.k.value, op.k.value + depth)
     part = (slice(None), along) if op.side == "a" else (along, slice(None))
     stage.read(op.name, team.known, team.done_by_threads(), by_threads=True, part=part)
-    return [WarpFragments(stage.values[part].copy(), tuple(op.warps))]
+    return [WarpFragments(as_multiplied(stage.values[part]), tuple(op.warps))]
 
 
 def mma_sync(team: Team, op: MmaSyncOp) -> Sequence[HeldTile]:
@@ -88,6 +90,15 @@ def _added(sums: Array, lhs: Array, rhs: Array) -> Array:
         exact = lhs.astype(np.float64) @ rhs.astype(np.float64)
         return (sums + exact.astype(np.int64)).astype(np.int32)
     return sums + _factor(lhs) @ _factor(rhs)
+
+
+def as_multiplied(values: Array) -> Array:
+    """A copy of operands that pass through registers, f32 rounded to tf32: to the nearest, ties away from zero."""
+    if values.dtype != np.float32:
+        return values.copy()
+    bits = values.view(np.uint32)
+    rounded = ((bits + _HALF_OF_TF32) & _TF32_BITS).view(np.float32)
+    return np.where(np.isfinite(values), rounded, values)
 
 
 def _factor(values: Array) -> Array:
