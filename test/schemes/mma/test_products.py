@@ -13,6 +13,7 @@ from parameters import pairwise
 from programs.products import BATCHES, EPILOGUES, LAYOUTS, PROLOGUES, Product
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
+from tinyc.executors.gpu.program import ThreadsExecutable
 from tinyc.executors.tolerance import Tolerance
 
 _SPECIALISED = {"tile": [128, 64, 32], "warp_tile": "64x64", "stages": 3, "schedule": "cooperative"}
@@ -135,8 +136,10 @@ def test_f32_is_rounded_to_tf32_where_it_passes_through_registers(kernel, layout
     inputs = {name: random.standard_normal(each.shape).astype(np.float32) for name, each in product.inputs().items()}
     rounded = [to_tf32(inputs[name], half).astype(np.float64) for name, half in zip("AB", halves, strict=True)]
     a, b = (each.T if turned == "t" else each for each, turned in zip(rounded, layout, strict=True))
-    (given,) = compiled(kernel, product).run(**inputs).values()
-    np.testing.assert_allclose(given, a @ b, rtol=1e-5, atol=2e-5)
+    model = compiled(kernel, product)
+    tiles = ThreadsExecutable(model.lowering.program(), model.lowering.module("exec"), model.lowering.constants())
+    for given in (model.run(**inputs), tiles.run(inputs)):
+        np.testing.assert_allclose(*given.values(), a @ b, rtol=1e-5, atol=2e-5)
 
 
 def test_a_producer_loads_by_tma_or_the_plan_is_refused():
