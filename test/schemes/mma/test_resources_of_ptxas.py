@@ -6,11 +6,12 @@ from mma_kernels.plans import case_of, model_of, named, plan_of, ranked
 from mma_kernels.sass import sass_of
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.occupancy import occupancy_of
-from ptxsim.clock.sass.toolchain import find_sass_tools
-from ptxsim.errors import InputError
+from ptxsim_cases.sass_text import needs_sass_tools
 from tinyc.schemes.mma.resources import BARRIER_BYTES, launch_registers, mma_resources
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.target import target_of
+
+pytestmark = needs_sass_tools
 
 SIZES = (4096, 4096, 4096)
 #: Of sm_80, how many tilings with accumulators of their own are compiled, and of these in CI.
@@ -24,14 +25,6 @@ WITH_ROLES = (
     ((64, 256), (64, 256), "pingpong"),
     ((128, 128), (128, 128), "pingpong"),
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tools():
-    try:
-        return find_sass_tools()
-    except InputError as error:
-        pytest.skip(f"did not run: {error.message}")
 
 
 def tilings():

@@ -6,8 +6,9 @@ import pytest
 
 from mma_kernels.plans import SHAPES, model_of, plan_of, ranked
 from mma_kernels.sass import sass_of
-from ptxsim.clock.sass.toolchain import find_sass_tools
-from ptxsim.errors import InputError
+from ptxsim_cases.sass_text import needs_sass_tools
+
+pytestmark = needs_sass_tools
 
 #: What may stand between two products of warpgroups: integers in registers, which addresses and phases are.
 ADDRESSES = re.compile(
@@ -17,14 +18,6 @@ ARCHS = ("sm_80", "sm_90a")
 #: Of each shape as many of the first are compiled; in CI the first one of a large product, and of one with few rows.
 FIRST = 3
 IN_CI = ((8192, 8192, 8192), (16, 4096, 14336))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tools():
-    try:
-        return find_sass_tools()
-    except InputError as error:
-        pytest.skip(f"did not run: {error.message}")
 
 
 def cases():

@@ -26,7 +26,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.loads import Load, Needs, loads_of
+from tinyc.schemes.mma.loads import Load, Needs, loads_of, widest_swizzle
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
 from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
@@ -132,6 +132,12 @@ class Parts:
         """Tiles along k of each slice of it; the last slices may reach beyond k."""
         return extents.ceildiv(extents.ceildiv(self.product.k, self.tiling.tile[2]), self.tiling.slices)
 
+    def circular_buffer(self, side: int) -> ir.Type:
+        """The tiles of operand 0 or 1 in shared memory."""
+        load, (bm, bn, bk) = self.loads[side], self.tiling.tile
+        tile = GpuTile(self.unit.factor, *((bm, bk), (bk, bn))[side])
+        return smem_type(tile, self.tiling.stages, load.order, load.swizzle)
+
     def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
         """The sides, as `rows="m"`, along whose axis the plan says that a tile may reach beyond the product."""
         tails = (*filled(self.origin.plan.predicate_tail), *always)
@@ -151,13 +157,9 @@ class StatementWriter:
         with ir.InsertionPoint.at_block_begin(self.frame.body):
             return self.frame.index(0)
 
-    def circular_buffer(self, side: int, stages: int) -> ir.Value:
+    def circular_buffer(self, side: int) -> ir.Value:
         """Reserve the tiles of operand 0 or 1 in shared memory."""
-        parts, load = self.parts, self.parts.loads[side]
-        bm, bn, bk = parts.tiling.tile
-        tile = GpuTile(parts.unit.factor, *((bm, bk), (bk, bn))[side])
-        kind = smem_type(tile, stages, load.order, load.swizzle)
-        return tgpu.AllocSmemOp(kind, loc=here("AB"[side])).tiles
+        return tgpu.AllocSmemOp(self.parts.circular_buffer(side), loc=here("AB"[side])).tiles
 
     def load(self, side: int, tiles: ir.Value, stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
         """Emit the load of a tile of operand 0 or 1 by threads, without or by way of registers."""
@@ -261,8 +263,7 @@ class StatementWriter:
         tiles: list[ir.Value] = []
         for number in range(len(self.parts.product.results)):
             element = StatementWriter.element_of(self.parts, number)
-            line = layout.columns * element.size_bytes
-            swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
+            swizzle = widest_swizzle(layout.columns * element.size_bytes)
             kind = smem_type(GpuTile(element, layout.rows, layout.columns), 1, "row", swizzle)
             op = tgpu.AllocSmemOp(kind, loc=here("C"))
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()

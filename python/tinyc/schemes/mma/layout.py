@@ -12,12 +12,10 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.schemes.mma.frame import Parts, StatementWriter
+from tinyc.schemes.mma.loads import widest_swizzle
 from tinyc.schemes.mma.maps import MatrixMap, map_of
-from tinyc.schemes.mma.resources import slab_columns
+from tinyc.schemes.mma.resources import SLAB_BUFFERS, slab_columns
 from tinyc.vocabulary.attributes import tensor_type
-
-#: Tiles of slabs of each warpgroup: stores are under way from one while the next is filled.
-SLAB_BUFFERS = 2
 
 #: What a tensor map is for: an operand, an output, what is read beside one; its number, and the value that is read.
 _MapKey: TypeAlias = tuple[Any, ...]
@@ -62,7 +60,7 @@ class KernelLayout:
         found: dict[_MapKey, MatrixMap] = {}
         for side, operand in enumerate((parts.product.lhs, parts.product.rhs)):
             assert isinstance(operand.access, StridedAccess)  # TMA loads it
-            layout = staged_tile(operand_type(parts, side)).layout
+            layout = staged_tile(parts.circular_buffer(side)).layout
             found["operand", side] = map_of(operand.access, layout, self.multicast(side))
         for number, (store, access) in enumerate(zip(parts.stores, parts.product.results, strict=True)):
             for value in self.residuals(number):
@@ -88,18 +86,10 @@ class KernelLayout:
         element = StatementWriter.element_of(self.parts, number)
         if residual is not None:
             element = tensor_type(residual.type).element
-        line = width * element.size_bytes
-        swizzle = next(each for each in (128, 64, 32, 0) if each == 0 or line % each == 0)
+        swizzle = widest_swizzle(width * element.size_bytes)
         tile = GpuTile(element, self.parts.tiling.unit_tile[0], width)
         return smem_type(tile, SLAB_BUFFERS * self.parts.tiling.consumers, "row", swizzle)
 
     def map_in(self, frame: Frame, *key: Any) -> tuple[MatrixMap, ir.Value]:
         """A map, and the argument that it is of the kernel's function."""
         return self.maps[key], frame.maps[list(self.maps).index(key)]
-
-
-def operand_type(parts: Parts, side: int) -> ir.Type:
-    """The circular buffer of operand 0 or 1."""
-    load, (bm, bn, bk) = parts.loads[side], parts.tiling.tile
-    tile = GpuTile(parts.unit.factor, *((bm, bk), (bk, bn))[side])
-    return smem_type(tile, parts.tiling.stages, load.order, load.swizzle)

@@ -138,7 +138,12 @@ def _through_registers(
 def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUnit, swizzled: bool) -> int:
     """The widest span that the contiguous side of a tile is a multiple of."""
     line_bytes = tile[1 if order == "row" else 0] * unit.factor.size_bytes
-    return next((span for span in _SWIZZLES if line_bytes % span == 0), 0) if swizzled else 0
+    return widest_swizzle(line_bytes) if swizzled else 0
+
+
+def widest_swizzle(line_bytes: int) -> int:
+    """The widest span that lines of so many bytes are a multiple of; 0 where there is none."""
+    return next((span for span in _SWIZZLES if line_bytes % span == 0), 0)
 
 
 def why_no_box(access: StridedAccess) -> str:

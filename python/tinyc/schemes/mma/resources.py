@@ -20,7 +20,7 @@ _TILE_ALIGNMENT = 1024
 #: Bytes of a line of the tiles in which a finished tile is stored.
 SLAB_LINE_BYTES = 128
 #: How many of these there are where the next columns are finished while some are written.
-_SLABS_IN_TURN = 2
+SLAB_BUFFERS = 2
 #: What mbarriers take: a full one and an empty one of 8 bytes a stage and a few more, in a piece of its own.
 BARRIER_BYTES = 1024
 
@@ -106,7 +106,7 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
     beside = [each.element.size_bytes for each in residuals if box_needs(each) is not None]
     areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
     slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
-    return _SLABS_IN_TURN * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)
+    return SLAB_BUFFERS * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)
 
 
 def launch_registers(tiling: MmaTiling, target: Target) -> int:

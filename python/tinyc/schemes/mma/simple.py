@@ -56,7 +56,7 @@ class _Kernel:
         writer, parts = self.writer, self.writer.parts
         slice_of_k, batch, _ = plane_of(Word.of(gpu.block_id(gpu.Dimension.z)), 1, writer)
         corner = self._corner(as_index(batch))
-        operands = [writer.circular_buffer(side, parts.tiling.stages) for side in (0, 1)]
+        operands = [writer.circular_buffer(side) for side in (0, 1)]
         layout = self._layout()
         tile = GpuTile(parts.unit.accumulator, *parts.tiling.tile[:2])
         zero = tgpu.ZeroOp(acc_type(tile, layout), loc=here("acc")).result

@@ -16,8 +16,9 @@ from tinyc.mlir import ir
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import StatementWriter, TileCorner
-from tinyc.schemes.mma.layout import SLAB_BUFFERS, KernelLayout
+from tinyc.schemes.mma.layout import KernelLayout
 from tinyc.schemes.mma.maps import MatrixMap
+from tinyc.schemes.mma.resources import SLAB_BUFFERS
 
 #: The named barrier of the first warpgroup that multiplies.
 _BARRIER = 1

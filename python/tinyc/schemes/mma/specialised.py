@@ -20,7 +20,7 @@ from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
-from tinyc.schemes.mma.layout import KernelLayout, operand_type
+from tinyc.schemes.mma.layout import KernelLayout
 from tinyc.schemes.mma.maps import dim_word
 from tinyc.schemes.mma.slabs import SlabWriter, meet_in_group
 from tinyc.schemes.mma.slices import hand_on, plane_of
@@ -86,7 +86,7 @@ class _Kernel:
     def write(self) -> None:
         """Emit the statements."""
         parts, tiling = self.writer.parts, self.writer.parts.tiling
-        operands = [tgpu.AllocSmemOp(operand_type(parts, side), loc=here("AB"[side])).tiles for side in (0, 1)]
+        operands = [self.writer.circular_buffer(side) for side in (0, 1)]
         outputs = range(len(parts.product.results) if tiling.finishes else 0)
         slabs = [SlabWriter.reserve(self.writer, self.layout, number) for number in outputs]
         warps = WARPGROUP_WARPS * (1 if tiling.schedule == "pingpong" else tiling.consumers)
