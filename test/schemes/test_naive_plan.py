@@ -6,19 +6,31 @@ from typing import Any
 import pytest
 
 from schemes.candidates import gemm, gemm_bias_relu
-from schemes.judging import SM80, refusal
+from schemes.judging import SM80
+from schemes.judging import refusal as refusal_of
+from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import THREAD_TILE
 from tinyc.plan.fields import ATTRIBUTES, Plan
-from tinyc.schemes.completion import completed_plan, default_plan
+from tinyc.schemes.completion import completed_plan
 from tinyc.schemes.naive.plan import MICRO, NAIVE_FIELDS, NAME
 from tinyc.schemes.scheme import FIELDS_OF_ALL
 
 TAKEN = {*FIELDS_OF_ALL, *NAIVE_FIELDS}
 
 
+def completed(plan: Plan, candidate: Candidate) -> Plan:
+    """The complete plan of the scheme."""
+    return completed_plan(dataclasses.replace(plan, scheme=NAME), candidate, SM80)
+
+
+def refusal(plan: Plan, candidate: Candidate | None = None) -> tuple[str, str]:
+    """What speaks against a plan of the scheme."""
+    return refusal_of(dataclasses.replace(plan, scheme=NAME), candidate)
+
+
 def test_the_default_for_the_running_example_is_the_plan_of_the_specification():
-    assert default_plan(gemm_bias_relu(), SM80).plan == Plan(
+    assert completed(Plan(), gemm_bias_relu()) == Plan(
         scheme=NAME,
         tile=(64, 64, 32),
         stages=2,
@@ -40,58 +52,58 @@ def test_a_thread_s_accumulators_are_those_that_a_plan_counts():
 
 def test_every_field_that_the_scheme_decides_by_is_filled_in():
     agreeing = {"order", "split", "pipeline"}  # they say what the tile says
-    assert set(default_plan(gemm(), SM80).plan.values()) == set(TAKEN) - agreeing
+    assert set(completed(Plan(), gemm()).values()) == set(TAKEN) - agreeing
 
 
 def test_wide_elements_have_shorter_steps():
-    plan = default_plan(gemm(element="f64"), SM80).plan
+    plan = completed(Plan(), gemm(element="f64"))
     assert (plan.tile, plan.stages) == ((64, 64, 16), 2)
 
 
 def test_a_large_tile_has_one_stage():
-    assert completed_plan(Plan(tile=(128, 128, 64)), gemm(), SM80).stages == 1
+    assert completed(Plan(tile=(128, 128, 64)), gemm()).stages == 1
 
 
 def test_a_split_is_the_tile():
-    assert completed_plan(Plan(split={"m": 128, "k": 16}), gemm(), SM80).tile == (128, 64, 16)
+    assert completed(Plan(split={"m": 128, "k": 16}), gemm()).tile == (128, 64, 16)
 
 
 def test_axes_that_are_multiples_of_the_tile_are_not_guarded():
-    assert default_plan(gemm(m="64*T", n=130, k=96), SM80).plan.predicate_tail == ("n",)
+    assert completed(Plan(), gemm(m="64*T", n=130, k=96)).predicate_tail == ("n",)
 
 
 def test_more_axes_may_be_guarded_than_must():
-    plan = completed_plan(Plan(predicate_tail=("k.i", "m.i", "n.i")), gemm(64, 64, 64), SM80)
+    plan = completed(Plan(predicate_tail=("k.i", "m.i", "n.i")), gemm(64, 64, 64))
     assert plan.predicate_tail == ("m", "n", "k")
 
 
 def test_a_batch_runs_along_z():
-    assert default_plan(gemm(batch="B"), SM80).plan.bind == {"m.o": "block.y", "n.o": "block.x", "batch": "block.z"}
+    assert completed(Plan(), gemm(batch="B")).bind == {"m.o": "block.y", "n.o": "block.x", "batch": "block.z"}
 
 
 def test_the_other_binding_may_be_asked_for_by_half():
-    assert completed_plan(Plan(bind={"m.o": "block.x"}), gemm(), SM80).bind == {"m.o": "block.x", "n.o": "block.y"}
+    assert completed(Plan(bind={"m.o": "block.x"}), gemm()).bind == {"m.o": "block.x", "n.o": "block.y"}
 
 
 def test_many_rows_of_tiles_run_along_x():
-    assert default_plan(gemm(m=65536 * 64), SM80).plan.bind == {"m.o": "block.x", "n.o": "block.y"}
+    assert completed(Plan(), gemm(m=65536 * 64)).bind == {"m.o": "block.x", "n.o": "block.y"}
 
 
 def test_operands_without_one_name_are_staged_as_a_and_b():
     candidate = gemm(names=(("X", "Y"), ("W",)))
-    assert [each["tensor"] for each in default_plan(candidate, SM80).plan.cache] == ["A", "W"]
+    assert [each["tensor"] for each in completed(Plan(), candidate).cache] == ["A", "W"]
 
 
 def test_one_tensor_on_both_sides_is_staged_once():
     candidate = gemm("M", "M", "M", names=(("X",), ("X",)))
-    plan = default_plan(candidate, SM80).plan
+    plan = completed(Plan(), candidate)
     assert plan.cache == ({"tensor": "X", "where": "smem", "at": "k.i"},)
-    assert completed_plan(plan, candidate, SM80) == plan
+    assert completed(plan, candidate) == plan
 
 
 def test_loops_that_agree_with_the_tile_are_accepted():
     plan = Plan(order=("m.o", "n.o", "k.o", "k.i"), split={"m": 64}, tile=(64, 64, 32), pipeline="k.i")
-    assert completed_plan(plan, gemm(), SM80).order == plan.order
+    assert completed(plan, gemm()).order == plan.order
 
 
 UNUSED = {
@@ -144,7 +156,7 @@ def test_wide_accumulators_take_two_registers_each():
     name, message = refusal(Plan(tile=(256, 128, 8)), gemm(element="f64"))
     assert name == "ResourceExceeded"
     assert "about 352 registers per thread (16x8 accumulators in f64)" in message
-    assert completed_plan(Plan(tile=(256, 128, 8)), gemm(element="f32"), SM80).tile == (256, 128, 8)
+    assert completed(Plan(tile=(256, 128, 8)), gemm(element="f32")).tile == (256, 128, 8)
 
 
 def test_a_circular_buffer_of_more_bytes_than_shared_memory():
@@ -156,7 +168,7 @@ def test_a_circular_buffer_of_more_bytes_than_shared_memory():
 
 
 def test_a_circular_buffer_of_exactly_shared_memory():
-    assert completed_plan(Plan(tile=(64, 64, 32), stages=6), gemm(), SM80).stages == 6
+    assert completed(Plan(tile=(64, 64, 32), stages=6), gemm()).stages == 6
     assert refusal(Plan(tile=(64, 64, 32), stages=7))[0] == "ResourceExceeded"
 
 
@@ -329,7 +341,7 @@ def test_an_order_of_ctas_that_is_not_that_of_their_indices():
     swapped = Plan(order=("m.o", "n.o"), bind={"m.o": "block.x", "n.o": "block.y"})
     assert refusal(swapped)[1].endswith(message)
     swapped = dataclasses.replace(swapped, order=("n.o", "m.o"))
-    assert completed_plan(swapped, gemm(), SM80).order == ("n.o", "m.o")
+    assert completed(swapped, gemm()).order == ("n.o", "m.o")
 
 
 def test_an_order_of_an_axis_that_the_region_lacks():

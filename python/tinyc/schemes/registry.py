@@ -15,8 +15,8 @@ from tinyc.schemes.scheme import KernelKind, Scheme
 from tinyc.target import CpuTarget
 
 SCHEMES: tuple[Scheme, ...] = (
-    NaiveContraction(),  # a contraction reads an operand many times: from shared memory, not through the caches
-    MmaContraction(),  # the same on tensor cores, for whoever asks for it
+    MmaContraction(),  # a contraction on tensor cores, whose rate no other unit comes near
+    NaiveContraction(),  # the same in the types that they round; an operand is read from shared memory, many times
     RowReduce(),  # threads share a row, which is read once
     CumulativeScan(),  # each element is read once, where `generic` would read all before it
     ElementByElement(),  # what reduces, and what is not computed element by element, is another scheme's

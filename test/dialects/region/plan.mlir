@@ -15,24 +15,24 @@
 // GIVEN: remark: @product (region {{[0-9a-f]+}}) has the plan that was given: naive_2x2_per_thread, tile 32 × 64 × 8, stages 2 [plan-given]
 // GIVEN: bind = {m.o = "block.x", n.o = "block.y"}
 // GIVEN-SAME: tile = array<i64: 32, 64, 8>
-!lhs = !region.memref<tensor<?x32xf16, #tiny.dims<["64*T", 32]>>, [32, 1], 128 : i64, true>
-!rhs = !region.memref<tensor<32x70xf16>, [70, 1], 128 : i64, true>
+!lhs = !region.memref<tensor<?x32xf32, #tiny.dims<["64*T", 32]>>, [32, 1], 128 : i64, true>
+!rhs = !region.memref<tensor<32x70xf32>, [70, 1], 128 : i64, true>
 !out = !region.memref<tensor<?x70xf32, #tiny.dims<["64*T", 70]>>, [70, 1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !lhs, %w: !rhs, %y: !out):
-  %0 = "region.read"(%x) : (!lhs) -> tensor<?x32xf16, #tiny.dims<["64*T", 32]>>
-  %1 = "region.read"(%w) : (!rhs) -> tensor<32x70xf16>
-  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<?x32xf16, #tiny.dims<["64*T", 32]>>) -> tensor<?x32x70xf16, #tiny.dims<["64*T", 32, 70]>>
-  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<32x70xf16>) -> tensor<?x32x70xf16, #tiny.dims<["64*T", 32, 70]>>
-  %4 = "tiny.mul"(%2, %3) : (tensor<?x32x70xf16, #tiny.dims<["64*T", 32, 70]>>, tensor<?x32x70xf16, #tiny.dims<["64*T", 32, 70]>>) -> tensor<?x32x70xf16, #tiny.dims<["64*T", 32, 70]>>
-  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<?x32x70xf16, #tiny.dims<["64*T", 32, 70]>>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>
+  %0 = "region.read"(%x) : (!lhs) -> tensor<?x32xf32, #tiny.dims<["64*T", 32]>>
+  %1 = "region.read"(%w) : (!rhs) -> tensor<32x70xf32>
+  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<?x32xf32, #tiny.dims<["64*T", 32]>>) -> tensor<?x32x70xf32, #tiny.dims<["64*T", 32, 70]>>
+  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<32x70xf32>) -> tensor<?x32x70xf32, #tiny.dims<["64*T", 32, 70]>>
+  %4 = "tiny.mul"(%2, %3) : (tensor<?x32x70xf32, #tiny.dims<["64*T", 32, 70]>>, tensor<?x32x70xf32, #tiny.dims<["64*T", 32, 70]>>) -> tensor<?x32x70xf32, #tiny.dims<["64*T", 32, 70]>>
+  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<?x32x70xf32, #tiny.dims<["64*T", 32, 70]>>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>
   %6 = "tiny.relu"(%5) : (tensor<?x70xf32, #tiny.dims<["64*T", 70]>>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>
   "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<?x70xf32, #tiny.dims<["64*T", 70]>>, !out) -> ()
   omp.terminator
 }) {sym_name = "product"} : () -> ()
-func.func @main(%x: tensor<?x32xf16, #tiny.dims<["64*T", 32]>> {tiny.name = "X"}, %w: tensor<32x70xf16> {tiny.name = "W"}) -> (tensor<?x70xf32, #tiny.dims<["64*T", 70]>> {tiny.name = "Y"}) {
-  %k = "region.launch"() {kernel = @product} : () -> ((tensor<?x32xf16, #tiny.dims<["64*T", 32]>>, tensor<32x70xf16>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>)
-  %0 = call_indirect %k(%x, %w) : (tensor<?x32xf16, #tiny.dims<["64*T", 32]>>, tensor<32x70xf16>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>
+func.func @main(%x: tensor<?x32xf32, #tiny.dims<["64*T", 32]>> {tiny.name = "X"}, %w: tensor<32x70xf32> {tiny.name = "W"}) -> (tensor<?x70xf32, #tiny.dims<["64*T", 70]>> {tiny.name = "Y"}) {
+  %k = "region.launch"() {kernel = @product} : () -> ((tensor<?x32xf32, #tiny.dims<["64*T", 32]>>, tensor<32x70xf32>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>)
+  %0 = call_indirect %k(%x, %w) : (tensor<?x32xf32, #tiny.dims<["64*T", 32]>>, tensor<32x70xf32>) -> tensor<?x70xf32, #tiny.dims<["64*T", 70]>>
   return %0 : tensor<?x70xf32, #tiny.dims<["64*T", 70]>>
 }
 

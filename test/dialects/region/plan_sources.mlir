@@ -13,7 +13,7 @@
 // KEY: {"code": "plan-default", {{.*}}"kernel": "copy", "key": "1a0b0d544b4ab321"
 // TABLE: plan = {arch = "sm80_or_sm90", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 4 : i64}}
 // UNUSED: error: the plan table has the key 0123456789abcdef, and the module has no such region; its regions are 1a0b0d544b4ab321 (@copy) [TC202 PlanMismatch]
-// NONE: error: the plan is for scheme 'naive_2x2_per_thread', which accepts no region of the module: @copy (it is not one reduction whose result is written element by element); leave the plan out [TC202 PlanMismatch]
+// NONE: error: the plan is for scheme 'mma', which accepts no region of the module: @copy (it is not one reduction whose result is written element by element); leave the plan out [TC202 PlanMismatch]
 // SCHEME: error: the plan is for scheme 'mma', which accepts no region of the module: @copy (it is not one reduction whose result is written element by element); leave the plan out [TC202 PlanMismatch]
 // FIELD: error: the plan of @copy: 'loop' is not used by scheme 'elementwise'
 // FILE: error: {{.*}}No such file or directory; give the path of a plan, or its text{{.*}} [TC308 UnreadableFile]

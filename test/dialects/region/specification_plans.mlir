@@ -7,6 +7,8 @@
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_12_5.json arch=sm_90a' --region-to-gpu=arch=sm_90a %s | filecheck %s --check-prefixes=LARGE,SM90,CHECK,BOUND
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/next_step_of_002.json' --region-to-gpu %s | filecheck %s --check-prefixes=SMALL,SM80,GUARDED80,CHECK,BOUND
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/next_step_of_002.json arch=sm_90a' --region-to-gpu=arch=sm_90a %s | filecheck %s --check-prefixes=SMALL,SM90,CHECK,BOUND
+// RUN: tinyc-opt --region-plan --remarks %s 2>&1 >/dev/null | filecheck %s --check-prefix=DEFAULT80
+// RUN: tinyc-opt --region-plan=arch=sm_90a --remarks %s 2>&1 >/dev/null | filecheck %s --check-prefix=DEFAULT90
 // RUN: not tinyc-opt '--region-plan=plan=%S/Inputs/section_7_1.json arch=sm_90a' %s 2>&1 | filecheck %s --check-prefix=OTHER
 
 // tile, stages, layout_hints: shared memory has 128 × 64 × 64 twice, or 64 × 64 × 32 three times, swizzled.
@@ -46,6 +48,9 @@
 // vectorize, predicate_tail: 8 elements at a time, behind guards; TMA has bounds.
 // SM80: "tgpu.st_global_vec"({{.*}}width = 8 : i64
 // SM90: "tgpu.{{st_global_vec|tma_store}}"(
+// Without a plan tensor cores multiply, too.
+// DEFAULT80: @gemm (region {{[0-9a-f]+}}) gets the default plan: mma, tile {{.*}}, simple, since it is a contraction for tensor cores [plan-default]
+// DEFAULT90: @gemm (region {{[0-9a-f]+}}) gets the default plan: mma, tile {{.*}}, cooperative, since it is a contraction for tensor cores [plan-default]
 // OTHER: 'arch' is 'sm80', and the plan is used for sm_90a; write sm_90a, or compile for sm80 [TC202 PlanMismatch]
 !lhs = !region.memref<tensor<4000x4096xf16>, [4096, 1], 128 : i64, true>
 !rhs = !region.memref<tensor<4096x4096xf16>, [4096, 1], 128 : i64, true>

@@ -16,8 +16,8 @@
 // CHECK: %[[BZ:.*]] = gpu.block_id z
 // CHECK: %[[M0:.*]] = arith.muli %[[BY]], %c64
 // CHECK: %[[N0:.*]] = arith.muli %[[BX]], %c64
-// CHECK: %[[A:.*]] = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<64x32xf16>, 2 : i64>
-// CHECK: %[[BT:.*]] = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<32x64xf16>, 2 : i64>
+// CHECK: %[[A:.*]] = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<64x32xf32>, 2 : i64>
+// CHECK: %[[BT:.*]] = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<32x64xf32>, 2 : i64>
 // CHECK: %[[ZERO:.*]] = "tgpu.zero"() : () -> !tgpu.acc<tensor<64x64xf32>>
 // CHECK: %[[SUMS:.*]] = scf.for %[[STEP:.*]] = %c0 to %[[K]] step %c32 iter_args(%[[ACC:.*]] = %[[ZERO]])
 // CHECK: %[[NUMBER:.*]] = arith.divui %[[STEP]], %c32
@@ -44,11 +44,11 @@
 // CHECK-NEXT: gpu.return
 // CHECK: func.func @main
 // CHECK: "region.launch"() {kernel = @matmul_add_relu}
-func.func @main(%x: tensor<?x?xf16, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %w: tensor<?x?xf16, #tiny.dims<["K", "N"]>> {tiny.name = "W"}, %b: tensor<?xf32, #tiny.dims<["N"]>> {tiny.name = "bias"}) -> (tensor<?x?xf32, #tiny.dims<["M", "N"]>> {tiny.name = "Y"}) {
-  %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<?x?xf16, #tiny.dims<["M", "K"]>>) -> tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>
-  %1 = "tiny.expand"(%w) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<?x?xf16, #tiny.dims<["K", "N"]>>) -> tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>
-  %2 = "tiny.mul"(%0, %1) : (tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>, tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>) -> tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>
-  %3 = "tiny.reduce"(%2) {op = "sum", axes = array<i64: 1>} : (tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
+func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %w: tensor<?x?xf32, #tiny.dims<["K", "N"]>> {tiny.name = "W"}, %b: tensor<?xf32, #tiny.dims<["N"]>> {tiny.name = "bias"}) -> (tensor<?x?xf32, #tiny.dims<["M", "N"]>> {tiny.name = "Y"}) {
+  %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<?x?xf32, #tiny.dims<["M", "K"]>>) -> tensor<?x?x?xf32, #tiny.dims<["M", "K", "N"]>>
+  %1 = "tiny.expand"(%w) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<?x?xf32, #tiny.dims<["K", "N"]>>) -> tensor<?x?x?xf32, #tiny.dims<["M", "K", "N"]>>
+  %2 = "tiny.mul"(%0, %1) : (tensor<?x?x?xf32, #tiny.dims<["M", "K", "N"]>>, tensor<?x?x?xf32, #tiny.dims<["M", "K", "N"]>>) -> tensor<?x?x?xf32, #tiny.dims<["M", "K", "N"]>>
+  %3 = "tiny.reduce"(%2) {op = "sum", axes = array<i64: 1>} : (tensor<?x?x?xf32, #tiny.dims<["M", "K", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
   %4 = "tiny.expand"(%b) {broadcast_dimensions = array<i64: 1>} : (tensor<?xf32, #tiny.dims<["N"]>>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
   %5 = "tiny.add"(%3, %4) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>, tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
   %6 = "tiny.relu"(%5) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>

@@ -9,20 +9,7 @@ from schemes.judging import SM80, SM90, refusal
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.dialects.registry import context
 from tinyc.plan.fields import Plan
-from tinyc.schemes import completion
 from tinyc.schemes.completion import completed_plan, default_plan, fits
-from tinyc.schemes.mma import MmaContraction
-from tinyc.schemes.registry import SCHEME_OF, SCHEMES
-
-MMA = MmaContraction()
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    """The scheme is among those that there are, the most particular first."""
-    others = tuple(scheme for scheme in SCHEMES if scheme.name != MMA.name)
-    monkeypatch.setattr(completion, "SCHEMES", (MMA, *others))
-    monkeypatch.setattr(completion, "SCHEME_OF", {**SCHEME_OF, MMA.name: MMA})
 
 
 def test_a_product_for_tensor_cores_is_computed_by_them():

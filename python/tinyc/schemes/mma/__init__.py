@@ -77,8 +77,8 @@ class MmaContraction(Scheme):
         if isinstance(case, str):
             return Refusal("PlanMismatch", case)
         resources = _usual_resources(case.without_ends())
-        if isinstance(resources, str):
-            return Refusal("ResourceExceeded", resources)
+        if resources is None:
+            return Refusal("ResourceExceeded", f"its tiles are more CTAs than {target.name} launches at once")
         return Acceptance("it is a contraction for tensor cores", resources)
 
     def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
@@ -115,11 +115,11 @@ class MmaContraction(Scheme):
 
 
 @functools.lru_cache(maxsize=1024)
-def _usual_resources(case: MmaCase) -> Resources | str:
-    """The resources of the default plan, or why there is none; remembered, for a fusion asks it of many groups."""
+def _usual_resources(case: MmaCase) -> Resources | None:
+    """The resources of the default plan, if a grid has room for it; remembered, for a fusion asks it of many groups."""
     plan = complete_mma(Plan(), case)
     if case.refusals:
-        return case.refusals.errors[0].message
+        return None
     tiling = tiling_of(plan, case.unit.threads)
     taken = mma_resources(tiling, case)
     return Resources(

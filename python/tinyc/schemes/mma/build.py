@@ -14,7 +14,7 @@ contraction only decide what the bodies and the matrices of the statements are.
 
 import dataclasses
 
-from tinyc.diagnostics import TinycError, remark
+from tinyc.diagnostics import remark
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
@@ -37,12 +37,8 @@ def build_product(origin: Origin) -> None:
     """Write the function of a kernel; where its loads need pitches that not all sizes have, one for these, too.
 
     The other one is then what the host launches by default, and this an alternative that is guarded by what it needs.
-
-    Raises:
-        TinycError: `UnsupportedPlan`: an output is not written at regular distances.
     """
     parts = Parts.of(origin)
-    _require_regular(parts)
     if not parts.needs:
         _tell_of_loads(parts)
         _write(_unaligned(parts) if parts.tiling.is_persistent and not parts.is_specialised else parts)
@@ -54,16 +50,6 @@ def build_product(origin: Origin) -> None:
     function = _write(dataclasses.replace(parts, origin=aligned, workspaces=workspaces))
     function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in parts.needs])
     _write(dataclasses.replace(unaligned, workspaces=workspaces))
-
-
-def _require_regular(parts: Parts) -> None:
-    """Refuse outputs that stores of rows cannot write."""
-    irregular = [number for number, each in enumerate(parts.product.results) if isinstance(each, str)]
-    if irregular:
-        candidate = parts.origin.candidate
-        what = f"output {irregular[:1]}, which is not written at regular distances; choose another scheme"
-        message = f"the plan of @{candidate.name}: scheme 'mma' builds no kernels yet with {what}"
-        raise TinycError("UnsupportedPlan", message, candidate.where)
 
 
 def _tell_of_loads(parts: Parts) -> None:

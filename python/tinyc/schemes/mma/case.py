@@ -64,6 +64,10 @@ def mma_case(
     unit = matrix_unit(product, target, precision)
     if isinstance(unit, str):
         return unit
+    if 0 in (product.m, product.n, product.k, product.batch):
+        return "it has no elements"
+    if irregular := next((each for each in product.results if isinstance(each, str)), None):
+        return f"an output is not written at regular distances: {irregular}"
     known = [each.element for each in product.results if not isinstance(each, str)]
     if len(known) != len(candidate.outputs):  # what a fusion proposes has no buffers yet
         types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
