@@ -127,12 +127,12 @@ func.func @loops(%x: memref<4xf32>) {
 
 // -----
 
-// Of two products that an op takes, one has the op as its epilogue, which reads the other from memory.
+// Of two products that an op takes, one has the op as its epilogue, which reads the other from memory: the one in f16.
 // CHECK: sym_name = "matmul"}
-// CHECK: sym_name = "matmul_cast_add"}
+// CHECK: sym_name = "matmul_add"}
 // CHECK-LABEL: func.func @main(%arg0: tensor<4x5xf16>
-// CHECK: %[[Q:.*]] = call_indirect %{{.*}}(%arg0, %arg1)
-// CHECK: call_indirect %{{.*}}(%arg2, %arg3, %[[Q]])
+// CHECK: %[[Q:.*]] = call_indirect %{{.*}}(%arg2, %arg3)
+// CHECK: call_indirect %{{.*}}(%arg0, %arg1, %[[Q]])
 func.func @main(%x: tensor<4x5xf16>, %y: tensor<6x5xf16>, %u: tensor<4x5xf16>, %v: tensor<6x5xf16>) -> tensor<4x6xf32> {
   %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<4x5xf16>) -> tensor<4x6x5xf16>
   %1 = "tiny.expand"(%y) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<6x5xf16>) -> tensor<4x6x5xf16>
