@@ -4,7 +4,8 @@ In: a kernel and its contraction. Out: a `StridedAccess`, whose sides are those 
 copies whole tiles (TMA, cp.async, vectors) needs one; what has none is computed element by element.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tinyc.analysis.access import Access
 from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
@@ -25,13 +26,20 @@ from tinyc.vocabulary.element_type import ElementType
 _Positions = Sequence[int]
 
 
-def exact_elements(value: ir.Value) -> tuple[ElementType, ...]:
-    """The element types that hold every element of `value`: its own, then those that it is widened from."""
+def exact_elements(
+    value: ir.Value, is_computed: Callable[[ir.Value], bool] = lambda value: True
+) -> tuple[ElementType, ...]:
+    """The element types that hold every element of `value`: its own, then those that it is widened from.
+
+    What the kernel does not compute it reads as it is.
+    """
     found = {tensor_type(value.type).element: None}
-    op = producer_of(value)
-    while isinstance(op, tiny.MovementOp) or (isinstance(op, tiny.CastOp) and is_widening(op)):
-        found[tensor_type(op.operands[0].type).element] = None
-        op = producer_of(op.operands[0])
+    while is_computed(value):
+        op = producer_of(value)
+        if not (isinstance(op, tiny.MovementOp) or (isinstance(op, tiny.CastOp) and is_widening(op))):
+            break
+        value = op.operands[0]
+        found[tensor_type(value.type).element] = None
     return tuple(found)
 
 
@@ -92,12 +100,32 @@ def residual_accesses(kernel: Kernel, contraction: Contraction) -> dict[ir.Value
 def _strided(
     kernel: Kernel, buffer: ir.Value, index: Index, domain: Shape, sides: tuple[_Positions, _Positions, _Positions]
 ) -> StridedAccess | str:
-    """The access to a buffer at `index`, a function of the axes of `domain`."""
-    held = region.held_tensor(buffer.type)
+    """The access to a buffer of a kernel at `index`, a function of the axes of `domain`."""
+    held, buffers = region.held_tensor(buffer.type), list[ir.Value](kernel.buffers)
+    return strided_access(BufferAccess(buffers.index(buffer), held.element, held.shape, index), domain, sides)
+
+
+@dataclass(frozen=True)
+class BufferAccess:
+    """An access at `index` to the buffer of a number, which holds a tensor of an element type and a shape."""
+
+    buffer: int
+    element: ElementType
+    shape: Shape
+    index: Index
+
+
+def strided_access(
+    access: BufferAccess, domain: Shape, sides: tuple[Sequence[int], Sequence[int], Sequence[int]]
+) -> StridedAccess | str:
+    """An access, whose index is a function of the axes of `domain`, as one at regular distances; or why it is none.
+
+    `sides` are the axes of rows, of columns and of the batch; the reason completes "since …".
+    """
     strides: dict[int, Dim] = {}
     offset: Dim = 0
     try:
-        for row, stride in zip(index, extents.row_major_strides(held.shape), strict=True):
+        for row, stride in zip(access.index, extents.row_major_strides(access.shape), strict=True):
             offset = offset + row.constant * stride
             for atom, coefficient in row.terms:
                 if not isinstance(atom, Axis):
@@ -108,8 +136,7 @@ def _strided(
         rows, columns, batch = (_side(positions, domain, strides) for positions in sides)
     except ExtentError as error:
         return f"its strides are not representable extents: {error}"
-    buffers: list[ir.Value] = list(kernel.buffers)
-    return StridedAccess(buffers.index(buffer), held.element, offset, rows, columns, batch)
+    return StridedAccess(access.buffer, access.element, offset, rows, columns, batch)
 
 
 def _side(positions: _Positions, domain: Shape, strides: dict[int, Dim]) -> Side:

@@ -35,4 +35,4 @@ def _anchor_form(anchor: Anchor, numbers: dict[str, int], group: Group) -> Form:
 
 
 def _operand_form(read: PolyAccess, group: Group) -> Form:
-    return read.index, read.guards, group.graph.types[read.tensor].element
+    return read.index, read.guards, group.exact_elements(read.tensor)

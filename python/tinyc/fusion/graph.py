@@ -23,6 +23,7 @@ from tinyc.analysis.tiny_ops import effort_of, is_stored
 from tinyc.diagnostics import Where
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
+from tinyc.expr.axes import Shape
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
 from tinyc.vocabulary.attributes import tensor_type
@@ -88,13 +89,15 @@ class FusionNode:
 class FusionGraph:
     """The nodes in program order, by name, and the tensors that they read and nobody computes.
 
-    `labels` are what people call each tensor, `types` are their types, `outputs` the tensors that are returned.
+    `labels` are what people call each tensor, `types` are their types, `shapes` those that the blocks index them by, in
+    which axes may be split; `outputs` are the tensors that are returned.
     """
 
     function: str
     nodes: Mapping[str, FusionNode]
     labels: Mapping[str, str]
     types: Mapping[str, TensorType]
+    shapes: Mapping[str, Shape]
     values: Mapping[str, ir.Value]
     outputs: tuple[str, ...]
 
@@ -102,6 +105,11 @@ class FusionGraph:
     def gathers(self) -> frozenset[str]:
         """The statements that need tensors as wholes, too."""
         return frozenset(name for name, node in self.nodes.items() if node.wholes and node.block is not None)
+
+    @functools.cached_property
+    def name_of(self) -> Mapping[ir.Value, str]:
+        """The names of the nodes' values."""
+        return {self.values[name]: name for name in self.nodes}
 
     @functools.cached_property
     def position(self) -> Mapping[str, int]:
@@ -152,7 +160,8 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
     }
     types = {name: tensor_type(value.type) for name, value in values.items()}
     labels = {name: names[value] for name, value in values.items()}
-    return FusionGraph(view.function, nodes, labels, types, values, view.outputs)
+    shapes = {name: shape_of(value, dims) for name, value in values.items()}
+    return FusionGraph(view.function, nodes, labels, types, shapes, values, view.outputs)
 
 
 def _kind(op: ir.OpView, block: PolyBlock | None) -> NodeKind:

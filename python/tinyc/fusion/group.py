@@ -12,9 +12,11 @@ from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.analysis.poly_core.coverage import reads_all
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
+from tinyc.analysis.strided_access import exact_elements
 from tinyc.expr import axes
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.ledger import Verdict, refusal
+from tinyc.vocabulary.element_type import ElementType
 
 #: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
 MAX_TENSORS = 128
@@ -67,6 +69,14 @@ class Group:
         gathers = self.members & self.graph.gathers
         gathered = [each for name in sorted(gathers) for each in self.graph.nodes[name].wholes]
         return tuple(dict.fromkeys([*tensors, *wholes, *gathered]))
+
+    def exact_elements(self, name: str) -> tuple[ElementType, ...]:
+        """The element types that hold each element of a tensor: its own, and those that the group widens to it."""
+        graph = self.graph
+        if name not in self.members:
+            return (graph.types[name].element,)
+        # What is no node is a movement that is read through.
+        return exact_elements(graph.values[name], lambda value: graph.name_of.get(value) in {None, *self.members})
 
     @functools.cached_property
     def last(self) -> int:

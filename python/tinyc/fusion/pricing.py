@@ -1,7 +1,8 @@
 """What a kernel of a group would cost on a machine: the scheme that takes it, its resources, and its time by terms.
 
 ``seconds = launch + max(flops / (peak * fill), bytes / (bandwidth * fill))``, `fill` being the part of the machine that
-the kernel has work for, and that fits on it at a time. Every term is kept, for the ledger. A symbolic extent counts as
+the kernel has work for, and that fits on it at a time. Where a scheme has a model of its products, these take the time
+that it predicts, beside the other flops. Every term is kept, for the ledger. A symbolic extent counts as
 `NOMINAL_EXTENT`, so that a decision does not depend on the inputs of a run. Source: specification 000 §5, §6.
 """
 
@@ -12,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand
+from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand, StridedAccess
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
+from tinyc.analysis.strided_access import BufferAccess, strided_access
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.fusion.form import Form, form_of
@@ -24,7 +26,6 @@ from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
 from tinyc.target.target import Target
-from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 #: What an extent that is not known counts as.
@@ -116,9 +117,13 @@ class Pricing:
         wanted = {n.name for n in nodes if n.name in inside and (n.is_output or not members.issuperset(n.readers))}
         read = {tensor for group in groups for tensor in group.reads} - inside
         moved = sum(tensor_bytes(graph.types[tensor]) for tensor in read | wanted)
-        flops = sum(self.of(group_of_node(graph, node)).cost.flops for node in nodes)
+        computing = 0.0
+        for node in nodes:
+            is_product = node.kind is NodeKind.CONTRACTION
+            rate = rates.product_flops_per_second if is_product else rates.flops_per_second
+            computing += self.of(group_of_node(graph, node)).cost.flops / rate
         kernels = max(1, sum(node.kind is NodeKind.CONTRACTION for node in nodes))
-        return kernels * rates.launch_seconds + max(moved / rates.bytes_per_second, flops / rates.flops_per_second)
+        return kernels * rates.launch_seconds + max(moved / rates.bytes_per_second, computing)
 
     def _priced(self, group: Group) -> Priced:
         form = form_of(group)
@@ -128,8 +133,8 @@ class Pricing:
         flops = work.flops_of(group)
         if flops == first.cost.flops:
             return first
-        compute_seconds = flops / (self.machine.rates.flops_per_second * first.cost.fill)
-        return replace(first, cost=replace(first.cost, flops=flops, compute_seconds=compute_seconds))
+        seconds = self._compute_seconds(flops, work, first.resources, first.cost.fill)
+        return replace(first, cost=replace(first.cost, flops=flops, compute_seconds=seconds))
 
     def _first_of_form(self, group: Group) -> "tuple[Priced, Work]":
         """The price of a group whose form is new, and what holds for all groups of its form."""
@@ -144,11 +149,18 @@ class Pricing:
             fill=fill,
             ctas_per_sm=resident,
             memory_seconds=(work.read_bytes + work.written_bytes) / (rates.bytes_per_second * fill),
-            compute_seconds=flops / (rates.flops_per_second * fill),
+            compute_seconds=self._compute_seconds(flops, work, resources, fill),
             launch_seconds=rates.launch_seconds,
             repeats=max(work.times, default=1.0),
         )
         return Priced(candidate, scheme, resources, cost), work
+
+    def _compute_seconds(self, flops: float, work: "Work", resources: Resources, fill: float) -> float:
+        """The time of all operations; of products as the scheme predicts it, if it does."""
+        rate = self.machine.rates.flops_per_second * fill
+        if resources.product_seconds is None:
+            return flops / rate
+        return resources.product_seconds + (flops - work.product_flops) / rate
 
     def _taken(self, candidate: Candidate) -> tuple[str, Resources]:
         """The first scheme that takes a candidate, and its resources."""
@@ -171,7 +183,8 @@ class Pricing:
             return work, 0
         work = min(work, ctas / self.machine.sms)
         resident = ctas_per_sm(resources, self.machine)
-        occupancy = min(1.0, resident * resources.threads_per_cta / (self.machine.threads_per_sm / 2))
+        in_flight = resident * resources.threads_per_cta * resources.accesses_in_flight
+        occupancy = min(1.0, in_flight / (self.machine.threads_per_sm / 2))
         return max(min(work, occupancy), 1e-6), resident
 
 
@@ -219,6 +232,12 @@ class Work:
             times * (own + sum(self._again(number, each) * count for each, count in anchor.inlined.items()))
             for number, (times, own, anchor) in enumerate(zip(self.times, self._own_flops, group.anchors, strict=True))
         )
+
+    @functools.cached_property
+    def product_flops(self) -> float:
+        """The operations of its contractions themselves."""
+        pairs = zip(self.times, self._own_flops, self._group.anchors, strict=True)
+        return sum(times * own for times, own, anchor in pairs if anchor.node.kind is NodeKind.CONTRACTION)
 
     @functools.cached_property
     def _own_flops(self) -> Sequence[float]:
@@ -343,15 +362,17 @@ def _product(group: Group) -> MatrixProduct:
     def extent(positions: frozenset[int]) -> Dim:
         return extents.product(shape[position] for position in sorted(positions))
 
-    operands = (
-        ProductOperand(_element(group, read), (group.graph.labels[read.tensor],)) for read in anchor.node.operands
+    m, n, k = kept & lhs - rhs, kept & rhs - lhs, reduction_axes(original)
+    batch = kept - (lhs ^ rhs)
+    left, right = (
+        _operand(group, anchor, read, sides)
+        for read, sides in zip(anchor.node.operands, ((m, k, batch), (k, n, batch)), strict=True)
     )
-    left, right = operands
     return MatrixProduct(
-        m=extent(kept & lhs - rhs),
-        n=extent(kept & rhs - lhs),
-        k=extent(reduction_axes(original)),
-        batch=extent(kept - (lhs ^ rhs)),
+        m=extent(m),
+        n=extent(n),
+        k=extent(k),
+        batch=extent(batch),
         lhs=left,
         rhs=right,
         accumulator=element,
@@ -359,5 +380,13 @@ def _product(group: Group) -> MatrixProduct:
     )
 
 
-def _element(group: Group, read: PolyAccess) -> ElementType:
-    return group.graph.types[read.tensor].element
+def _operand(group: Group, anchor: Anchor, read: PolyAccess, sides: Sequence[frozenset[int]]) -> ProductOperand:
+    """An operand of the product: where it is in memory, if it is read from there as it is."""
+    graph, name = group.graph, read.tensor
+    element = graph.types[name].element
+    access: StridedAccess | str = "its elements are computed"
+    if name in group.reads and not read.guards:
+        rows, columns, batch = (sorted(each) for each in sides)
+        memory = BufferAccess(group.reads.index(name), element, graph.shapes[name], read.index)
+        access = strided_access(memory, anchor.block.statement.shape, (rows, columns, batch))
+    return ProductOperand(element, (graph.labels[name],), group.exact_elements(name), access)

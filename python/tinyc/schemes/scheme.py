@@ -27,7 +27,8 @@ class Resources:
     `vector_bytes` is an access to the widest elements of what is read or written in full, `accesses_in_flight` how many
     of a thread are on their way at a time; `product_tile` the accumulators along m and n for which an operand's element
     is computed once. `inlines_reductions` says that a thread computes a reduction again for each element that it reads
-    of it, `leaves_tiles` what it has in place of the tiles that the machine's products are fast in.
+    of it, `leaves_tiles` what it has in place of the tiles that the machine's products are fast in. A contraction by
+    itself takes `product_seconds`, where the scheme has a model of it, which the f32 rate of the machine is not.
     """
 
     grid: tuple[Dim, Dim, Dim]
@@ -39,6 +40,7 @@ class Resources:
     product_tile: tuple[int, int] | None = None
     inlines_reductions: bool = False
     leaves_tiles: str = ""
+    product_seconds: float | None = None
 
 
 @dataclass(frozen=True)

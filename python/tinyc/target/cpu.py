@@ -50,6 +50,7 @@ GENERIC_CPU = CpuTarget(
     rates=Rates(
         bytes_per_second=100e9,
         flops_per_second=8 * 3e9 * 32,  # cores, cycles, two fused multiply-adds of 8 lanes a cycle
+        product_flops_per_second=8 * 3e9 * 32,
         special_function_flops=32,  # scalar calls of the mathematical library, or a polynomial of some 16 terms
         launch_seconds=5e-6,  # handing a kernel to threads that wait
         parallel_threads=8,

@@ -9,6 +9,8 @@ class Rates:
 
     bytes_per_second: float
     flops_per_second: float
+    #: Of matrix products in the types and on the units that are fastest at them.
+    product_flops_per_second: float
     #: What a division, a root or a transcendental function takes, in operations.
     special_function_flops: int
     #: From the end of one kernel to the start of the next that needs it.

@@ -113,10 +113,11 @@ class Target:
 
     @property
     def rates(self) -> Rates:
-        """What the cost model computes with: the f32 rate of the CUDA cores, for what does not use tensor cores."""
+        """What the cost model computes with: the f32 rate of the CUDA cores, but for products."""
         return Rates(
             bytes_per_second=self.global_bytes_per_second,
             flops_per_second=self.f32_flops_per_second,
+            product_flops_per_second=2 * self.f16_tensor_flops_per_second,  # i8 has twice the rate
             special_function_flops=self.special_function_flops,
             launch_seconds=self.launch_seconds,
             parallel_threads=self.sms * self.threads_per_sm // 2,

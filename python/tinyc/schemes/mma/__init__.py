@@ -36,9 +36,10 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
+from tinyc.schemes.mma.choice import choice_of
+from tinyc.schemes.mma.given import given_of
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
-from tinyc.schemes.mma.resources import mma_resources
-from tinyc.schemes.mma.tiling import tiling_of
+from tinyc.schemes.neighbours import ACCESS_BYTES
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
 from tinyc.schemes.search import PlanSearch
 from tinyc.target.target import Target
@@ -120,12 +121,15 @@ def _usual_resources(case: MmaCase) -> Resources | None:
     plan = complete_mma(Plan(), case)
     if case.refusals:
         return None
-    tiling = tiling_of(plan, case.unit.threads)
-    taken = mma_resources(tiling, case)
+    fastest = choice_of(given_of(Plan(), case), case).ranked[0]
+    tiling, (m, n, k) = fastest.tiling, fastest.tiling.tile
+    ahead = (tiling.stages - 1) * (m + n) * k * case.unit.factor.size_bytes
     return Resources(
         grid=mma_grid(tiling, plan, case),
         threads_per_cta=tiling.threads,
-        shared_bytes=taken.shared_bytes,
+        shared_bytes=fastest.resources.shared_bytes,
         accumulator_registers_per_thread=tiling.accumulators_per_thread,
+        accesses_in_flight=max(1, ahead // (ACCESS_BYTES * tiling.threads)),
         product_tile=tiling.tile[:2],
+        product_seconds=fastest.prediction.seconds,
     )
