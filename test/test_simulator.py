@@ -68,7 +68,8 @@ def test_a_tensor_map_is_the_simulator_s():
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (7, 5, 3), (33, 65, 40)])
 def test_the_running_example_computes_the_right_numbers(arch, m, n, k):
-    model = tinyc.compile("examples/gemm_bias_relu.json", target="cuda", arch=arch)
+    plan = {"scheme": "naive_2x2_per_thread"}
+    model = tinyc.compile("examples/gemm_bias_relu.json", target="cuda", arch=arch, plan=plan)
     text = model.text("ptx")
     module = simulator.load(text)
     generator = np.random.default_rng(1)

@@ -194,7 +194,7 @@ def test_compile_dumps_the_layers_that_are_asked_for(run, gemm, tmp_path):
 
 def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
     plan = tmp_path / "plan.json"
-    plan.write_text('{"tile": [32, 32, 16]}')
+    plan.write_text('{"tile": [64, 32, 64]}')
     arguments = ["--target", "cuda", "--arch", "sm_90a", "--plan", plan, "--dump", "region,plan,gpu,nvvm,ptx,cu"]
     status, out, _ = run("compile", gemm, *arguments, "--dump-dir", tmp_path / "layers")
     assert status == 0
@@ -202,16 +202,16 @@ def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
     texts = {path.name: path.read_text() for path in (tmp_path / "layers").iterdir()}
     names = ["04_region.mlir", "05_plan.mlir", "06_gpu.mlir", "08_nvvm.mlir", "09_ptx.ptx", "10_cu.cu"]
     assert sorted(texts) == names
-    assert "tile = array<i64: 32, 32, 16>" in texts["05_plan.mlir"]
+    assert "tile = array<i64: 64, 32, 64>" in texts["05_plan.mlir"]
     assert ".target sm_90a" in texts["09_ptx.ptx"]
 
 
 def test_a_plan_that_is_refused_leaves_no_file_behind(run, gemm, tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    status, _, err = run("compile", gemm, "--target", "cuda", "--plan", 'set tile = [48, 64, 32];\n# it\'s "48"')
+    status, _, err = run("compile", gemm, "--target", "cuda", "--plan", 'set tile = [50, 64, 32];\n# it\'s "50"')
     assert status == 1
-    assert re.fullmatch(r".*'tile' has accumulator tile 48x64, .*\[TC204 UnsupportedPlan\]\n", err)
+    assert re.fullmatch(r".*'warp_tile' is 16x8, and 'tile' has 50x64, .*\[TC202 PlanMismatch\]\n", err)
     assert not list((tmp_path / "temporary").iterdir())
 
 

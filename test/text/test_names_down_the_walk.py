@@ -38,7 +38,7 @@ def test_an_element_is_called_after_its_value(layers):
 
 def test_what_a_scheme_makes_is_called_by_its_role(layers):
     assert '%A = "tgpu.alloc_smem"' in layers["gpu"]
-    assert re.search(r'%acc_\d = "tgpu.fma"\(%A, %B, %stage, %acc_\d\)', layers["gpu"])
+    assert re.search(r'%acc_\d+ = "tgpu.mma_sync"\(', layers["gpu"])
 
 
 def test_scaffolding_has_no_name_of_the_program(layers):

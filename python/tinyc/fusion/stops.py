@@ -133,6 +133,8 @@ class Stops:
             return Verdict(False, "shared-memory", sentence, f"{shared - room} bytes less", {"shared_bytes": shared})
         resident, best = together.cost.ctas_per_sm, parts.least_ctas_per_sm
         threads = resident * together.resources.threads_per_cta
+        if together.resources.product_seconds is not None:
+            return None  # how many CTAs its products need is in the time that its scheme predicts
         if resident <= 1 < best and 2 * threads < target.threads_per_sm:
             sentence = f"{resident} CTA of {together.resources.threads_per_cta} threads would be resident"
             sentence = f"{sentence} on a multiprocessor, where {best} are, which has room for {target.threads_per_sm}"

@@ -14,6 +14,7 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.to_cuda import GpuToCuda, cuda_text
+from tinyc.dialects.region.plan import RegionPlan, candidates_of
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
 from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
 from tinyc.dialects.tiny.to_region import TinyToRegion
@@ -24,6 +25,7 @@ from tinyc.executors.signature import signature_of, symbol_values
 from tinyc.executors.tolerance import Tolerance
 from tinyc.importers import tiny_json
 from tinyc.passes.runner import run_passes
+from tinyc.plan.key import region_key
 from tinyc.text import parse
 from tinyc.vocabulary.element_type import ElementType
 
@@ -67,8 +69,14 @@ RANDOM = {
 
 
 def gpu_module(document, bind=None):
+    """The kernels of a program as a CPU runs them, too: inline PTX is for GPUs, so that none is on tensor cores."""
     module = tiny_json.import_program(document, bind=bind or {})
-    run_passes(module, [TinyToRegion(), RegionToGpu()])
+    run_passes(module, [TinyToRegion()])
+    products = [kernel for kernel, candidate in candidates_of(module).items() if candidate.product]
+    if products:
+        table = {region_key(kernel.op): {"scheme": "naive_2x2_per_thread"} for kernel in products}
+        run_passes(module, [RegionPlan(plan=json.dumps(table))])
+    run_passes(module, [RegionToGpu()])
     return module
 
 

@@ -96,7 +96,7 @@ def test_what_nvcc_makes_of_a_kernel_is_right(arch, plan, tmp_path):
 @pytest.mark.parametrize(("arch", "plan"), PLANS[:2])
 def test_the_cpu_computes_the_same_whatever_loads_the_tiles(arch, plan, tmp_path):
     """The function of the CPU in a file with tensor cores, beside a kernel that runs on the CPU, too."""
-    naive = cuda_text(gpu_module(GEMM, arch, bind=SIZES))
+    naive = cuda_text(gpu_module(GEMM, arch, {"scheme": "naive_2x2_per_thread"}, SIZES))
     assert "ptx::" not in naive
     ran = run(
         build(naive.replace(reference(naive), reference(cuda_text(gpu_module(GEMM, arch, plan, SIZES)))), tmp_path)

@@ -1,6 +1,5 @@
 """How a plan comes to scheme `mma`: by name, by its fields, by a precision or an algorithm that only it has."""
 
-
 from analysis_programs.region_kernels import one_kernel
 from analysis_programs.tiny_programs import Program
 from schemes.candidates import elementwise, gemm
