@@ -4,6 +4,7 @@ In: a region with its complete plan. Out: statements at the insertion point.
 """
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,6 +18,7 @@ from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_whe
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
+from tinyc.dialects.gpu.shared_layout import Order
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for
@@ -26,9 +28,9 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.loads import Load, Needs, loads_of, widest_swizzle
+from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loads_of, widest_swizzle
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
+from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, order_of, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
@@ -94,12 +96,19 @@ class Parts:
 
     @functools.cached_property
     def stores(self) -> tuple[Store, ...]:
-        """How each output is stored: of the widest elements as many at a time as the plan says."""
+        """How each output is stored: of the widest elements as many at a time as the plan says, and lines have."""
         accesses = [each for each in self.product.results if isinstance(each, StridedAccess)]  # others are refused
         widest = max(each.element.size_bytes for each in accesses)
-        most_bytes = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
+        asked = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
         by_tma = self.is_specialised and self.tiling.finishes
-        return tuple(store_of(each, by_tma, self.is_guarded, most_bytes) for each in accesses)
+        return tuple(
+            store_of(each, by_tma, self.is_guarded, math.gcd(asked, self._line_bytes(each))) for each in accesses
+        )
+
+    def _line_bytes(self, access: StridedAccess) -> int:
+        """Bytes of a line of the narrowest tiles in which an output is stored."""
+        rows, columns = self.tiling.unit_tile
+        return (columns if order_of(access) == "row" else rows) * access.element.size_bytes
 
     @functools.cached_property
     def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
@@ -111,7 +120,11 @@ class Parts:
             return {}
         found = residual_accesses(self.origin.kernel, self.contraction)
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
-        boxes = {value: (found[value], each) for value, each in needs.items() if each is not None}
+        boxes = {
+            value: (found[value], each)
+            for value, each in needs.items()
+            if each is not None and self._line_bytes(found[value]) % TMA_BYTES == 0
+        }
         # Operands of a statement that have one name have one type; what is of another one threads read themselves.
         elements = [tensor_type(value.type).element for value in boxes]
         return {value: box for value, box in boxes.items() if tensor_type(value.type).element == elements[0]}
@@ -263,8 +276,7 @@ class StatementWriter:
         tiles: list[ir.Value] = []
         for number in range(len(self.parts.product.results)):
             element = StatementWriter.element_of(self.parts, number)
-            swizzle = widest_swizzle(layout.columns * element.size_bytes)
-            kind = smem_type(GpuTile(element, layout.rows, layout.columns), 1, "row", swizzle)
+            kind = result_type(GpuTile(element, layout.rows, layout.columns), 1, self.parts.stores[number].order)
             op = tgpu.AllocSmemOp(kind, loc=here("C"))
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
             tiles.append(op.tiles)
@@ -304,6 +316,12 @@ def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaT
                 for narrow, wide in zip(parted(inside, last), (step, place), strict=True)
             )
     return (first + place, step) if tiling.along == "n" else (step, first + place)
+
+
+def result_type(tile: GpuTile, count: int, order: Order) -> ir.Type:
+    """The tiles of finished elements in shared memory, so many, swizzled as far as their lines are."""
+    line = tile.columns if order == "row" else tile.rows
+    return smem_type(tile, count, order, widest_swizzle(line * tile.element.size_bytes))
 
 
 def rolled(loop: scf.ForOp) -> scf.ForOp:
