@@ -4,7 +4,7 @@ Frozen data without IR, so that it can be made of a `region.kernel` (`kernel_can
 and judged where no MLIR is installed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tinyc.diagnostics import Where
@@ -68,6 +68,11 @@ class StridedAccess:
             return "rows"
         return "columns" if not self.columns else "rows" if not self.rows else None
 
+    @property
+    def transposed(self) -> "StridedAccess":
+        """The same elements as those of the transposed matrix."""
+        return replace(self, rows=self.columns, columns=self.rows)
+
 
 @dataclass(frozen=True)
 class ProductOperand:
@@ -83,6 +88,11 @@ class ProductOperand:
     names: tuple[str, ...]
     exact: tuple[ElementType, ...] = ()
     access: StridedAccess | str = "it is not known how it is read"
+
+    @property
+    def transposed(self) -> "ProductOperand":
+        """The transposed matrix, of the same elements."""
+        return replace(self, access=_transposed(self.access))
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,26 @@ class MatrixProduct:
     def extents(self) -> dict[str, Dim]:
         """The extents by the names that a plan has for the axes."""
         return {"m": self.m, "n": self.n, "k": self.k, "batch": self.batch}
+
+    @property
+    def transposed(self) -> "MatrixProduct":
+        """The product of the transposed operands, in the other order: of the same sums, whose transpose it computes."""
+        along = {Broadcast.ROW: Broadcast.COLUMN, Broadcast.COLUMN: Broadcast.ROW}
+        inputs = tuple(along.get(each, each) for each in self.epilogue.inputs)
+        return replace(
+            self,
+            m=self.n,
+            n=self.m,
+            lhs=self.rhs.transposed,
+            rhs=self.lhs.transposed,
+            epilogue=replace(self.epilogue, inputs=inputs),
+            results=tuple(map(_transposed, self.results)),
+            residuals=tuple(each.transposed for each in self.residuals),
+        )
+
+
+def _transposed(access: StridedAccess | str) -> StridedAccess | str:
+    return access if isinstance(access, str) else access.transposed
 
 
 @dataclass(frozen=True)

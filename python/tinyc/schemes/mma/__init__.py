@@ -38,7 +38,7 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
 from tinyc.schemes.mma.resources import mma_resources
-from tinyc.schemes.mma.tiling import tiling_of
+from tinyc.schemes.mma.tiling import oriented, tiling_of
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
 from tinyc.schemes.search import PlanSearch
 from tinyc.target.target import Target
@@ -121,7 +121,7 @@ def _usual_resources(case: MmaCase) -> Resources | str:
     if case.refusals:
         return case.refusals.errors[0].message
     tiling = tiling_of(plan, case.unit.threads)
-    taken = mma_resources(tiling, case)
+    taken = mma_resources(*oriented(tiling, case)[:2])
     return Resources(
         grid=mma_grid(tiling, plan, case),
         threads_per_cta=tiling.threads,

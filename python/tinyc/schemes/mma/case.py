@@ -37,6 +37,11 @@ class MmaCase(ContractionCase):
         return replace(self, product=product, refusals=self.refusals.anew())
 
     @functools.cached_property
+    def transposed(self) -> "MmaCase":
+        """The case of the transposed operands, in the other order."""
+        return replace(self, product=self.product.transposed)
+
+    @functools.cached_property
     def sizes(self) -> tuple[int, int, int, int]:
         """m, n, k and the batch as numbers: what is not known counts as a usual size."""
         product = self.product

@@ -3,11 +3,12 @@
 In: a region with its complete plan. Out: statements at the insertion point.
 """
 
+import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
@@ -28,15 +29,18 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loads_of, widest_swizzle
-from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
+from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loading_of, tile_loads, widest_swizzle
+from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, order_of, store_of
-from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
+from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 _Value = TypeVar("_Value")
+#: Positions of axes.
+Axes: TypeAlias = tuple[int, ...]
 
 
 def _narrowed(value: ir.Value, element: ElementType) -> ir.Value:
@@ -60,10 +64,12 @@ class TileCorner:
 class Parts:
     """A region that becomes a kernel of the template, and what its plan has decided.
 
-    `workspaces` are those of slices of k.
+    Where it `is_transposed`, product and tiling are those of the transposed operands, and what the plan calls n is m
+    here. `workspaces` are those of slices of k.
     """
 
     origin: Origin
+    is_transposed: bool
     product: MatrixProduct
     contraction: Contraction
     unit: MatrixUnit
@@ -75,14 +81,16 @@ class Parts:
     @classmethod
     def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
         """The parts of a region whose plan is complete; without `guarded` its loads need nothing of the sizes."""
-        product = filled(origin.candidate.product)
         contraction = contraction_of(origin.kernel, kernel_loops(origin.kernel.op))
         assert not isinstance(contraction, str)  # the candidate has a product
-        unit = matrix_unit(product, origin.target, origin.plan.precision or "ieee")
-        assert not isinstance(unit, str)  # the scheme has accepted it
-        tiling = tiling_of(origin.plan, unit.threads)
-        loads = loads_of(origin.plan, product, unit, guarded)
-        return cls(origin, product, contraction, unit, tiling, loads, workspaces_of(product, [tiling]), guarded)
+        case = mma_case(origin.candidate, origin.target, origin.plan.precision or "ieee")
+        assert not isinstance(case, str)  # the scheme has accepted it
+        unit, loading = case.unit, dataclasses.replace(loading_of(origin.plan), guarded=guarded)
+        tiling, case, is_transposed = oriented(tiling_of(origin.plan, unit.threads), case)
+        product = case.product
+        loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
+        workspaces = workspaces_of(product, [tiling])
+        return cls(origin, is_transposed, product, contraction, unit, tiling, loads, workspaces, guarded)
 
     @property
     def is_specialised(self) -> bool:
@@ -93,6 +101,33 @@ class Parts:
     def is_one_walk(self) -> bool:
         """Whether one index of CTAs goes over all tiles, m and n being fused; else there is a grid of them."""
         return "m.o" not in filled(self.origin.plan.bind)
+
+    @property
+    def has_rows_along_x(self) -> bool:
+        """Whether the CTAs of such a grid that are beside each other have tiles below each other."""
+        return filled(self.origin.plan.bind)[f"{self._axis('m')}.o"] == "block.x"
+
+    def _axis(self, name: str) -> str:
+        """What the plan calls an axis of the product."""
+        return {"m": "n", "n": "m"}.get(name, name) if self.is_transposed else name
+
+    @property
+    def factors(self) -> tuple[ir.Value, ir.Value]:
+        """What is multiplied, the left operand first."""
+        left, right = self.contraction.multiply.operands
+        return (right, left) if self.is_transposed else (left, right)
+
+    @property
+    def factor_axes(self) -> tuple[Axes, Axes, Axes]:
+        """The axes that are m, n and k of what is multiplied."""
+        roles = self.contraction.axis_roles
+        return (roles.n, roles.m, roles.k) if self.is_transposed else (roles.m, roles.n, roles.k)
+
+    @property
+    def result_sides(self) -> tuple[Axes, Axes, Axes]:
+        """The axes of the sums that are rows, columns and batch."""
+        rows, columns, batch = self.contraction.result_sides
+        return (columns, rows, batch) if self.is_transposed else (rows, columns, batch)
 
     @functools.cached_property
     def stores(self) -> tuple[Store, ...]:
@@ -119,6 +154,8 @@ class Parts:
         if not self.is_specialised or self.tiling.slices > 1:
             return {}
         found = residual_accesses(self.origin.kernel, self.contraction)
+        if self.is_transposed:
+            found = {value: access.transposed for value, access in found.items()}
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
         boxes = {
             value: (found[value], each)
@@ -153,7 +190,7 @@ class Parts:
 
     def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
         """The sides, as `rows="m"`, along whose axis the plan says that a tile may reach beyond the product."""
-        tails = (*filled(self.origin.plan.predicate_tail), *always)
+        tails = (*map(self._axis, filled(self.origin.plan.predicate_tail)), *always)
         return ir.ArrayAttr.get([ir.StringAttr.get(side) for side, axis in axes.items() if axis in tails])
 
 
@@ -214,15 +251,15 @@ class StatementWriter:
 
     def _load_computed(self, side: int, tiles: ir.Value, stage: ir.Value, at: tuple[ir.Value, ...]) -> None:
         """Emit the load of a tile whose elements a body computes."""
-        contraction, kernel = self.parts.contraction, self.parts.origin.kernel
-        roles, operand = contraction.axis_roles, contraction.multiply.operands[side]
-        axes = (roles.m, roles.k) if side == 0 else (roles.k, roles.n)
-        sides = [ir.DenseI64ArrayAttr.get(each) for each in (*axes, contraction.batch_axes)]
+        kernel, factor = self.parts.origin.kernel, self.parts.factors[side]
+        m, n, k = self.parts.factor_axes
+        axes = (m, k) if side == 0 else (k, n)
+        sides = [ir.DenseI64ArrayAttr.get(each) for each in (*axes, self.parts.contraction.batch_axes)]
         statement = tgpu.LoadTileOp(tiles, stage, *at, *sides, self._beyond(side, clamps=False)[0])
         block = statement.body.blocks.append()
-        local = copy_body(self.frame, statement, needed_for(kernel, [operand]))
+        local = copy_body(self.frame, statement, needed_for(kernel, [factor]))
         with ir.InsertionPoint(block):
-            YieldOp(_narrowed(local[operand], self.parts.unit.factor))
+            YieldOp(_narrowed(local[factor], self.parts.unit.factor))
         close_body(statement)
 
     # --- results ------------------------------------------------------------------------------------------------------
@@ -246,7 +283,7 @@ class StatementWriter:
         output = kernel.yields[number]
         read = list(residuals)
         ops = [*needed_for(kernel, [output.value], given=[reduced, *read]), output]
-        sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.contraction.result_sides]
+        sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.result_sides]
         guarded = parts.guarded(rows="m", columns="n")
         place = (accumulators, corner.batch, corner.m, corner.n, tiles, stage)
         slab_attribute = ir.DenseI64ArrayAttr.get(slab)

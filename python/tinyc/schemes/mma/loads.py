@@ -15,7 +15,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
+from tinyc.schemes.mma.tiling import MmaTiling
 
 #: Extents, in elements, each with what it has to be a multiple of.
 Needs: TypeAlias = tuple[tuple[Dim, int], ...]
@@ -56,21 +56,17 @@ class Loading:
     swizzled: tuple[bool, bool] = (True, True)
     guarded: bool = True
 
+    @property
+    def transposed(self) -> "Loading":
+        """The same of the operands in the other order."""
+        return replace(self, swizzled=self.swizzled[::-1])
+
 
 def loading_of(plan: Plan) -> Loading:
     """What `async` and `layout_hints` say; both are on where they are not given."""
     hints = plan.layout_hints or {}
     is_on = plan.asynchronous is None or plan.asynchronous["enable"]
     return Loading(is_on, (hints.get("A_swizzle", True), hints.get("B_swizzle", True)))
-
-
-def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True) -> tuple[Load, Load]:
-    """The loads of both operands in a kernel with a complete plan, where what they need is so.
-
-    Without `guarded`, those that need nothing.
-    """
-    loading = replace(loading_of(plan), guarded=guarded)
-    return tile_loads(tiling_of(plan, unit.threads), loading, product, unit)
 
 
 def tile_loads(tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit) -> tuple[Load, Load]:

@@ -156,7 +156,9 @@ def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -
             f"{tiling.threads} threads; {target.name} has {target.registers_per_cta} per CTA; choose a smaller tile",
         )
     if resources.shared_bytes > target.shared_bytes_per_cta_optin:
-        fitting = most_stages(tiling, case)
+        each = resources.staged_bytes // tiling.stages
+        beside = (resources.slab_bytes if tiling.is_persistent else 0) + resources.barrier_bytes
+        fitting = (target.shared_bytes_per_cta_optin - beside) // each
         remedy = f"choose {fitting} stages or a smaller tile" if fitting > 1 else "choose a smaller tile"
         rest = resources.shared_bytes - resources.staged_bytes
         yield (

@@ -40,8 +40,7 @@ def _grid(parts: Parts) -> tuple[Dim, Dim, Dim]:
     above = parts.product.batch * parts.tiling.slices
     if parts.is_one_walk:
         return extents.product([tiles_m, tiles_n]), 1, above
-    bind = parts.origin.plan.bind or {}
-    along = (tiles_m, tiles_n) if bind.get("m.o") == "block.x" else (tiles_n, tiles_m)
+    along = (tiles_m, tiles_n) if parts.has_rows_along_x else (tiles_n, tiles_m)
     return *along, above
 
 
@@ -162,8 +161,7 @@ class _Kernel:
             m, n = map(as_index, place_of_tile(Word.of(x), (down, across), parts.tiling))
         else:
             y = gpu.block_id(gpu.Dimension.y)
-            bind = parts.origin.plan.bind or {}
-            m, n = (x, y) if bind.get("m.o") == "block.x" else (y, x)
+            m, n = (x, y) if parts.has_rows_along_x else (y, x)
         return TileCorner(batch, arith.muli(m, index(bm), loc=here("m")), arith.muli(n, index(bn), loc=here("n")))
 
     def _load(self, operands: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:

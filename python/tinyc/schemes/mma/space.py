@@ -6,6 +6,7 @@ In: what a plan has given, a case. Out: tilings to choose from, and what keeps o
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -17,6 +18,9 @@ from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
 #: Sides of tiles that are tried where a plan leaves them free.
 _ROWS = {16: (16, 32, 64, 128, 256), 64: (64, 128, 192, 256)}
 _COLUMNS = {16: (16, 32, 64, 128, 256), 64: (16, 32, 64, 128, 192, 256)}
+#: What is shorter has tiles that are as long as it is, to a piece of 8.
+_SHORT = 64
+_PIECE = 8
 #: Bytes of a tile along k.
 _DEPTHS = {16: (64, 128), 64: (128,)}
 #: Accumulators of a warp that are tried; a warpgroup has whole rows of tiles, or half ones.
@@ -41,13 +45,27 @@ _BOX_SIDE = 256
 
 
 def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
-    """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units."""
-    kind = case.unit.rows
+    """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units.
+
+    Those of the transposed output, of units that compute only this, are for few rows, or for rows that are given.
+    """
+    transposes = case.unit.transposes_product
+    yield from (each for each in _upright(given, case) if not transposes(*each.unit_tile))
+    if _is_short(case.product.m) or given.tile[0] or given.unit_tile:
+        turned = (each.transposed for each in _upright(given.transposed, case.transposed))
+        yield from (each for each in turned if transposes(*each.unit_tile))
+
+
+def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
+    """Yield the tilings whose rows are along an instruction's."""
+    kind, product = case.unit.rows, case.product
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
-    sides = zip(given.tile, (_ROWS[kind], _COLUMNS[kind], depths), strict=True)
-    lengths = (case.product.m, case.product.n, case.product.k)
+    columns = _worthwhile(_COLUMNS[kind], product.n)
+    if _is_short(product.n):
+        columns = sorted({*columns, -(-product.n // _PIECE) * _PIECE})
+    free = _worthwhile(_ROWS[kind], product.m), columns, _worthwhile(depths, product.k)
     for bm, bn, bk in itertools.product(
-        *((side,) if side else _worthwhile(free, length) for (side, free), length in zip(sides, lengths, strict=True))
+        *((side,) if side else sides for side, sides in zip(given.tile, free, strict=True))
     ):
         for schedule in given.schedules:
             for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
@@ -59,6 +77,10 @@ def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
     return [side for side in sides if side == sides[0] or not isinstance(length, int) or side < 2 * length]
 
 
+def _is_short(length: Dim) -> TypeGuard[int]:
+    return isinstance(length, int) and length < _SHORT
+
+
 def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: MmaCase) -> Iterator[tuple[int, int]]:
     """Yield the accumulators that a unit may have of a tile."""
     bm, bn = tile
@@ -67,7 +89,7 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
     elif not case.unit.is_wgmma:
         fitting = [(wm, wn) for wm, wn in _WARP_TILES if bm % wm == 0 and bn % wn == 0]
         fitting = [(wm, wn) for wm, wn in fitting if bm * bn // (wm * wn) <= _MOST_WARPS]
-        yield from fitting[:_WAYS_TO_SHARE] or [(16, 8)]
+        yield from fitting[:_WAYS_TO_SHARE] or _of_whole_rows(tile)
     elif schedule == "pingpong":
         yield tile
     else:
@@ -75,6 +97,14 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
         yield from ((each, bn) for each in rows or [bm])
         if bn % 128 == 0:
             yield bm, bn // 2
+
+
+def _of_whole_rows(tile: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the accumulators of a warp of a tile whose columns nothing else divides."""
+    bm, bn = tile
+    for wm in (64, 32, 16):
+        if bm % wm == 0 and bm // wm <= _MOST_WARPS or wm == 16:
+            yield wm, bn
 
 
 def _filled(
@@ -140,7 +170,7 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
     """Yield what keeps a tiling from filling the template: the error's name, the field, and the message after it."""
     (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
     name = "warpgroup" if unit.is_wgmma else "warp"
-    if wm % unit.rows or not unit.admits_columns(wn):
+    if not unit.admits(wm, wn) and not unit.transposes_product(wm, wn):
         instruction = f"wgmma m64nNk{unit.depth}" if unit.is_wgmma else f"mma.sync m16n8k{unit.depth}"
         message = f"is {wm}x{wn} for a {name}, not made of {instruction} for {unit.factor}; choose "
         yield "UnsupportedPlan", "warp_tile", message + " or ".join(_near(wm, wn, case))

@@ -9,6 +9,7 @@ from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.case import MmaCase
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -84,6 +85,13 @@ class MmaTiling:
         """Whether the kernel that multiplies finishes the sums, too."""
         return self.algorithm != "splitk_parallel"
 
+    @property
+    def transposed(self) -> "MmaTiling":
+        """The tiling of the transposed output."""
+        (bm, bn, bk), (m, n) = self.tile, self.cluster
+        along: Along = "m" if self.along == "n" else "n"
+        return replace(self, tile=(bn, bm, bk), unit_tile=self.unit_tile[::-1], cluster=(n, m), along=along)
+
     def with_stages(self, stages: int) -> "MmaTiling":
         """The tiling with another depth of its circular buffer."""
         return replace(self, stages=stages)
@@ -108,6 +116,17 @@ def workspaces_of(product: MatrixProduct, tilings: Sequence[MmaTiling]) -> dict[
         return sums
     counts = (extents.floordiv(length, unit) for length, unit in zip((rows, columns), units, strict=True))
     return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([product.batch, *counts]),))}
+
+
+def oriented(tiling: MmaTiling, case: MmaCase) -> tuple[MmaTiling, MmaCase, bool]:
+    """A plan's tiling and its case as they are multiplied: both transposed, which the third one says, or as they are.
+
+    This is where m and n change places. A plan has them as the region does, and so do messages and tables; models and
+    kernels have the rows of instructions along m.
+    """
+    if case.unit.transposes_product(*tiling.unit_tile):
+        return tiling.transposed, case.transposed, True
+    return tiling, case, False
 
 
 def unit_sides(text: str) -> tuple[int, int]:
