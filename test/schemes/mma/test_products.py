@@ -25,6 +25,10 @@ KERNELS = {
     "cluster_2x1": ("sm_90a", {**_SPECIALISED, "cluster": [2, 1]}),
     "cluster_1x2": ("sm_90a", {**_SPECIALISED, "cluster": [1, 2]}),
     "pingpong": ("sm_90a", {**_SPECIALISED, "tile": [64, 64, 32], "schedule": "pingpong"}),
+    # Fewer rows than an instruction has: what is multiplied is transposed.
+    "warps_transposed": ("sm_80", {"tile": [8, 64, 32], "warp_tile": "8x32", "stages": 3}),
+    "simple_transposed": ("sm_90a", {"tile": [32, 64, 32], "warp_tile": "32x64", "stages": 3, "schedule": "simple"}),
+    "cooperative_transposed": ("sm_90a", {**_SPECIALISED, "tile": [16, 128, 32], "warp_tile": "16x64"}),
 }
 #: Whole tiles; tiles that reach beyond rows of 16-byte multiples; odd pitches; a row; less than an instruction takes.
 SIZES = {

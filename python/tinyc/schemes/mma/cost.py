@@ -79,14 +79,14 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
     resident = min(resources.ctas_per_sm, math.ceil(tiles / sms))
-    terms = _step_terms(tiling, loads, resident, case)
+    terms = _step_terms(tiling, loads, resident, min(tiles, sms), case)
     limiter, step = max(terms, key=lambda term: term[1])
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
     latency = rates.load_latency_cycles / in_flight / resident
     if latency > step:
         limiter, step = "latency of loads", latency
-    step += _gap_cycles(tiling, resident, case)
+    step += _gap_cycles(tiling, loads, resident, case)
     rounds = math.ceil(tiles / sms)
     tile = _tile_cycles(tiling, step * steps, resident, rounds, case)
     cycles = rates.cta_start_cycles + rates.load_latency_cycles + rounds * tile + _joining_cycles(tiling, case)
@@ -99,8 +99,10 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     return PredictedTime(seconds, limiter, step, tile, rounds, memory, tuple(terms))
 
 
-def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> list[tuple[str, float]]:
-    """Cycles of an SM for one CTA's tile along k, by what takes them."""
+def _step_terms(
+    tiling: MmaTiling, loads: Sequence[Load], resident: int, busy_sms: int, case: MmaCase
+) -> list[tuple[str, float]]:
+    """Cycles of an SM for one CTA's tile along k, by what takes them; so many SMs have a tile."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
     m, n, _, _ = case.sizes
@@ -114,7 +116,7 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: M
     # What is beyond the operands is not read.
     high, wide = min(bm, m) * bk * size, min(bn, n) * bk * size
     m_share, n_share = tiling.cluster
-    from_l2 = (high / n_share + wide / m_share) * case.target.sms / rates.l2_bytes_per_cycle
+    from_l2 = (high / n_share + wide / m_share) * busy_sms / rates.l2_bytes_per_cycle
     terms = [
         ("tensor cores", bm * bn * bk / macs / busy),
         ("shared memory", shared),
@@ -127,14 +129,21 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: M
     return terms
 
 
-def _gap_cycles(tiling: MmaTiling, resident: int, case: MmaCase) -> float:
-    """Cycles between two tiles along k in which nothing is multiplied."""
-    at_a_time = resident
+def _gap_cycles(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> float:
+    """Cycles between two tiles along k in which nothing is multiplied.
+
+    Warpgroups that load themselves start their copies in it.
+    """
+    at_a_time, rates = resident, case.target.matrix
     if case.unit.is_wgmma:  # warpgroups go on from each other, but where they have tiles of their own, in turn
         at_a_time *= 1 if tiling.schedule == "pingpong" else tiling.consumers
         if tiling.wait_depth:
             at_a_time += 1
-    gap = case.target.matrix.step_gap_cycles
+    gap = rates.step_gap_cycles
+    if case.unit.is_wgmma and not tiling.is_persistent:
+        (bm, bn, bk), size = tiling.tile, case.unit.factor.size_bytes
+        copied = sum(side for side, load in zip((bm, bn), loads, strict=True) if load.kind != "registers")
+        gap += copied * bk * size / rates.shared_bytes_per_cycle
     return gap if at_a_time == 1 else gap * _HIDDEN_GAP / at_a_time
 
 
