@@ -91,7 +91,9 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     tile = _tile_cycles(tiling, step * steps, resident, rounds, case)
     cycles = rates.cta_start_cycles + rates.load_latency_cycles + rounds * tile + _joining_cycles(tiling, case)
     compute = cycles / rates.hz
-    memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
+    # Memory serves busy SMs alike; those with a tile more than others take longer.
+    shared_out = rounds * min(tiles, sms) / tiles
+    memory = shared_out * _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
     if memory >= compute:
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
