@@ -43,6 +43,7 @@ def build_product(origin: Origin) -> None:
     """
     parts = Parts.of(origin)
     _require_regular(parts)
+    _tell_of_orientation(parts)
     if not parts.needs:
         _tell_of_loads(parts)
         _write(_unaligned(parts) if parts.tiling.is_persistent and not parts.is_specialised else parts)
@@ -64,6 +65,19 @@ def _require_regular(parts: Parts) -> None:
         what = f"output {irregular[:1]}, which is not written at regular distances; choose another scheme"
         message = f"the plan of @{candidate.name}: scheme 'mma' builds no kernels yet with {what}"
         raise TinycError("UnsupportedPlan", message, candidate.where)
+
+
+def _tell_of_orientation(parts: Parts) -> None:
+    """Remark on a kernel that computes the transposed output."""
+    if not parts.is_transposed:
+        return
+    candidate, unit = parts.origin.candidate, "warpgroup" if parts.unit.is_wgmma else "warp"
+    n, m = parts.tiling.unit_tile
+    message = (
+        f"@{candidate.name} multiplies the transposed operands: of the {m}x{n} accumulators of a {unit}, n is along the "
+        f"{parts.unit.rows} rows of an instruction"
+    )
+    remark("product-transposed", candidate.where, message, kernel=candidate.name)
 
 
 def _tell_of_loads(parts: Parts) -> None:

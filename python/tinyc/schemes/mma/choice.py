@@ -22,6 +22,8 @@ Fault = tuple[str, str, str]
 
 #: Threads of a unit that multiplies by mma.sync; of wgmma it is a warpgroup.
 _WARP_THREADS = 32
+#: Lines after which each swizzle repeats: a box of TMA begins at a multiple.
+_BOX_LINES = 8
 #: Bytes of a line that the narrowest swizzle takes.
 _LEAST_SWIZZLE = 32
 
@@ -81,7 +83,14 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
     """Yield that producers cannot load an operand, or that warpgroups cannot read what is loaded."""
-    for side, load in zip("AB", loads, strict=True):
+    for number, (side, load) in enumerate(zip("AB", loads, strict=True)):
+        length, shared = tiling.tile[number], tiling.cluster[1 - number]
+        if length % (_BOX_LINES * shared):
+            message = (
+                f"is {tiling.cluster[0]}x{tiling.cluster[1]}, and of the {length} lines of {side} that {shared} CTAs "
+                f"share each loads a multiple of {_BOX_LINES}; write [1, 1]"
+            )
+            yield "UnsupportedPlan", "cluster", message
         if tiling.is_persistent and load.kind != "tma":
             message = (
                 f"is '{tiling.schedule}', whose producer loads by TMA, and {side} is not loaded so, since {load.reason}"

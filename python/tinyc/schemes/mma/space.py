@@ -47,11 +47,14 @@ _BOX_SIDE = 256
 def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units.
 
-    Those of the transposed output, of units that compute only this, are for few rows, or for rows that are given.
+    Where m is short enough for it, and nothing else is given, units compute the transposed output.
     """
-    transposes = case.unit.transposes_product
-    yield from (each for each in _upright(given, case) if not transposes(*each.unit_tile))
-    if _is_short(case.product.m) or given.tile[0] or given.unit_tile:
+    transposes, m = case.unit.transposes_product, case.product.m
+    is_short = _is_short(m) and transposes(_in_pieces(m), case.unit.rows)
+    is_open = given.tile[:2] == (None, None) and given.unit_tile is None
+    if not (is_short and is_open):
+        yield from (each for each in _upright(given, case) if not transposes(*each.unit_tile))
+    if is_short or not is_open:
         turned = (each.transposed for each in _upright(given.transposed, case.transposed))
         yield from (each for each in turned if transposes(*each.unit_tile))
 
@@ -62,11 +65,10 @@ def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
     columns = _worthwhile(_COLUMNS[kind], product.n)
     if _is_short(product.n):
-        columns = sorted({*columns, -(-product.n // _PIECE) * _PIECE})
+        columns = sorted({*columns, _in_pieces(product.n)})
     free = _worthwhile(_ROWS[kind], product.m), columns, _worthwhile(depths, product.k)
-    for bm, bn, bk in itertools.product(
-        *((side,) if side else sides for side, sides in zip(given.tile, free, strict=True))
-    ):
+    sides = ((side,) if side else tried for side, tried in zip(given.tile, free, strict=True))
+    for bm, bn, bk in itertools.product(*sides):
         for schedule in given.schedules:
             for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
                 yield from _filled(given, (bm, bn, bk), unit_tile, schedule, case)
@@ -79,6 +81,10 @@ def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
 
 def _is_short(length: Dim) -> TypeGuard[int]:
     return isinstance(length, int) and length < _SHORT
+
+
+def _in_pieces(length: int) -> int:
+    return -(-length // _PIECE) * _PIECE
 
 
 def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: MmaCase) -> Iterator[tuple[int, int]]:
