@@ -28,6 +28,8 @@ _STORE_OPS = 2
 _HIDDEN_GAP = 0.1
 #: The part of the smaller one of compute and memory that does not go on at the same time as the other.
 _UNHIDDEN = 0.1
+#: The part of the time for the tiles that some SMs have more than others in which memory serves only these.
+_UNEVEN = 0.1
 #: Bytes of a partial sum.
 _SUM_BYTES = 4
 
@@ -91,9 +93,9 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     tile = _tile_cycles(tiling, step * steps, resident, rounds, case)
     cycles = rates.cta_start_cycles + rates.load_latency_cycles + rounds * tile + _joining_cycles(tiling, case)
     compute = cycles / rates.hz
-    # Memory serves busy SMs alike; those with a tile more than others take longer.
-    shared_out = rounds * min(tiles, sms) / tiles
-    memory = shared_out * _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
+    memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
+    # SMs with a tile more than others get it a little later: they ask for more at a time.
+    memory *= 1 + _UNEVEN * (rounds * min(tiles, sms) / tiles - 1)
     if memory >= compute:
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
@@ -190,7 +192,7 @@ def _round_bytes(tiling: MmaTiling, resources: MmaResources, along: Along, band:
 
 
 def _memory_bytes(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> float:
-    """Bytes that memory reads and writes: operands once where L2 holds them, else once for each round."""
+    """Bytes that memory reads and writes: operands once where L2 holds them, else once for each round; partial sums."""
     m, n, k, batch = case.sizes
     size = case.unit.factor.size_bytes
     once = (m + n) * k * batch * size
@@ -199,7 +201,8 @@ def _memory_bytes(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> 
         tiles = math.ceil(m / tiling.tile[0]) * math.ceil(n / tiling.tile[1]) * batch
         each = _round_bytes(tiling, resources, tiling.along, tiling.group, case) * k
         once = max(once, tiles * each)
-    return once + written
+    sums = m * n * batch * _SUM_BYTES * (tiling.slices - 1 if tiling.finishes else tiling.slices)
+    return once + written + sums
 
 
 def _beside_seconds(tiling: MmaTiling, case: MmaCase) -> float:
