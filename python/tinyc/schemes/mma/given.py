@@ -22,7 +22,8 @@ _FIXED = {"batch": "block.z", "m.i.o": "warp.y", "n.i.o": "warp.x"}
 class Given:
     """The numbers that a plan has; None where a choice is free.
 
-    `tile` and `unit_tile` have a None for each side that is free. `schedules` are those that the plan leaves.
+    `tile` has a None for each side that is free. `schedules` are those that the plan leaves. `is_transposed` says which
+    orientation another kernel of the same product has.
     """
 
     tile: tuple[int | None, int | None, int | None]
@@ -37,6 +38,7 @@ class Given:
     algorithm: Algorithm | None
     slices: int | None
     loading: Loading
+    is_transposed: bool | None = None
 
     @property
     def transposed(self) -> "Given":

@@ -45,18 +45,23 @@ _BOX_SIDE = 256
 
 
 def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
-    """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units.
+    """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units."""
+    for is_transposed in _orientations(given, case):
+        if is_transposed:
+            found = (each.transposed for each in _upright(given.transposed, case.transposed))
+        else:
+            found = _upright(given, case)
+        yield from (each for each in found if case.unit.transposes_product(*each.unit_tile) == is_transposed)
 
-    Where m is short enough for it, and nothing else is given, units compute the transposed output.
-    """
-    transposes, m = case.unit.transposes_product, case.product.m
-    is_short = _is_short(m) and transposes(_in_pieces(m), case.unit.rows)
-    is_open = given.tile[:2] == (None, None) and given.unit_tile is None
-    if not (is_short and is_open):
-        yield from (each for each in _upright(given, case) if not transposes(*each.unit_tile))
-    if is_short or not is_open:
-        turned = (each.transposed for each in _upright(given.transposed, case.transposed))
-        yield from (each for each in turned if transposes(*each.unit_tile))
+
+def _orientations(given: Given, case: MmaCase) -> tuple[bool, ...]:
+    """Whether units compute the transposed output: where that is left open, of rows that do not fill an instruction."""
+    if given.is_transposed is not None:
+        return (given.is_transposed,)
+    if given.tile[:2] != (None, None) or given.unit_tile is not None:
+        return False, True
+    m = case.product.m
+    return (_is_short(m) and case.unit.transposes_product(_in_pieces(m), case.unit.rows),)
 
 
 def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
