@@ -185,6 +185,19 @@ def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():
         assert instruction in ptx
 
 
+@pytest.mark.parametrize(("arch", "warp_tile", "unit"), [("sm_80", "8x32", "warp"), ("sm_90a", "8x64", "warpgroup")])
+def test_a_remark_tells_of_transposed_operands(arch, warp_tile, unit):
+    plan = {"scheme": "mma", "warp_tile": warp_tile}
+    model = tinyc.compile(GEMM, target="sim", arch=arch, plan=plan, bind={"M": 8, "N": 256, "K": 64})
+    (remark,) = [each for each in model.remarks if each.code == "product-transposed"]
+    rows = {"sm_80": 16, "sm_90a": 64}[arch]
+    end = f"of the {warp_tile} accumulators of a {unit}, n is along the {rows} rows of an instruction"
+    assert remark.message == f"@matmul_add_relu_cast multiplies the transposed operands: {end}"
+    assert "stmatrix.sync.aligned.m8n8.x2.trans" in model.text("ptx") or arch == "sm_80"
+    given, expected = products(model, 8, 256, 64)
+    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+
+
 @pytest.mark.parametrize(
     ("arch", "sizes", "told"),
     [

@@ -18,9 +18,9 @@ from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
 #: Sides of tiles that are tried where a plan leaves them free.
 _ROWS = {16: (16, 32, 64, 128, 256), 64: (64, 128, 192, 256)}
 _COLUMNS = {16: (16, 32, 64, 128, 256), 64: (16, 32, 64, 128, 192, 256)}
-#: What is shorter has tiles that are as long as it is, to a piece of 8.
-_SHORT = 64
-_PIECE = 8
+#: What is no longer is one tile, to a piece of 8, or of the 16 that a line of 32 bytes has.
+_SHORT = 48
+_PIECES = (8, 16)
 #: Bytes of a tile along k.
 _DEPTHS = {16: (64, 128), 64: (128,)}
 #: Accumulators of a warp that are tried; a warpgroup has whole rows of tiles, or half ones.
@@ -61,16 +61,14 @@ def _orientations(given: Given, case: MmaCase) -> tuple[bool, ...]:
     if given.tile[:2] != (None, None) or given.unit_tile is not None:
         return False, True
     m = case.product.m
-    return (_is_short(m) and case.unit.transposes_product(_in_pieces(m), case.unit.rows),)
+    return (_is_short(m) and case.unit.transposes_product(_fitting(m)[0], case.unit.rows),)
 
 
 def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings whose rows are along an instruction's."""
     kind, product = case.unit.rows, case.product
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
-    columns = _worthwhile(_COLUMNS[kind], product.n)
-    if _is_short(product.n):
-        columns = sorted({*columns, _in_pieces(product.n)})
+    columns = _fitting(product.n) if _is_short(product.n) else _worthwhile(_COLUMNS[kind], product.n)
     free = _worthwhile(_ROWS[kind], product.m), columns, _worthwhile(depths, product.k)
     sides = ((side,) if side else tried for side, tried in zip(given.tile, free, strict=True))
     for bm, bn, bk in itertools.product(*sides):
@@ -85,11 +83,12 @@ def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
 
 
 def _is_short(length: Dim) -> TypeGuard[int]:
-    return isinstance(length, int) and length < _SHORT
+    return isinstance(length, int) and length <= _SHORT
 
 
-def _in_pieces(length: int) -> int:
-    return -(-length // _PIECE) * _PIECE
+def _fitting(length: int) -> list[int]:
+    """The sides of tiles that are the only one along a short axis."""
+    return sorted({-(-length // piece) * piece for piece in _PIECES})
 
 
 def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: MmaCase) -> Iterator[tuple[int, int]]:
