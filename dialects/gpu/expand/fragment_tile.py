@@ -15,6 +15,7 @@ from tinyc.vocabulary.element_type import ElementType
 #: Lines of a matrix, of 8 elements each.
 _LINES = 8
 
+
 @dataclass(frozen=True)
 class FragmentTile:
     """The tile of a stage, from address `start` on; `row` and `column` are where the thread's warp begins in it.

@@ -139,6 +139,17 @@ def test_sizes_of_a_run_choose_between_two_kernels(arch):
         np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
 
 
+def test_sizes_that_runs_are_expected_to_have_get_kernels_of_few_rows():
+    sizes = {"N": 136, "K": 64}
+    model = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan={"scheme": "mma"}, bind=sizes, sizes=[{"M": 5}])
+    assert [each.message.split()[0] for each in model.remarks if each.code == "product-transposed"] == [
+        "@matmul_add_relu_cast_M5"
+    ]
+    for m in (5, 70):
+        given, expected = products(model, m, 136, 64)
+        np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+
+
 def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
     plan = {"scheme": "mma", **COOPERATIVE, "cluster": [2, 1]}
     ptx = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan=plan, bind={"M": 256, "N": 256, "K": 128}).text("ptx")

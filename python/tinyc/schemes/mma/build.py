@@ -74,8 +74,8 @@ def _tell_of_orientation(parts: Parts) -> None:
     candidate, unit = parts.origin.candidate, "warpgroup" if parts.unit.is_wgmma else "warp"
     n, m = parts.tiling.unit_tile
     message = (
-        f"@{candidate.name} multiplies the transposed operands: of the {m}x{n} accumulators of a {unit}, n is along the "
-        f"{parts.unit.rows} rows of an instruction"
+        f"@{candidate.name} multiplies the transposed operands: of the {m}x{n} accumulators of a {unit}, n is along "
+        f"the {parts.unit.rows} rows of an instruction"
     )
     remark("product-transposed", candidate.where, message, kernel=candidate.name)
 

@@ -107,7 +107,10 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
 
 
 class _Judge:
-    """Judges tilings by what is multiplied: the operands of a case, or the transposed ones; many share loads and walk."""
+    """Judges tilings by what is multiplied: the operands of a case, or the transposed ones.
+
+    Many tilings share loads, or a walk.
+    """
 
     def __init__(self, given: Given, case: MmaCase, is_transposed: bool) -> None:
         self._is_transposed = is_transposed

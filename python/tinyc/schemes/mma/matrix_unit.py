@@ -37,10 +37,10 @@ class MatrixUnit:
         return rows % self.rows == 0 and self.admits_columns(columns)
 
     def transposes_product(self, rows: int, columns: int) -> bool:
-        """Whether accumulators of so many rows and columns are computed as their transpose: where only that is admitted.
+        """Whether accumulators of so many rows and columns are computed as their transpose, which alone is admitted.
 
-        So where rows are few, such as in 8x64, the columns are along the instruction's rows, of which it has more.
-        What is multiplied is Bᵀ · Aᵀ then.
+        So those of few rows, such as 8x64, have their columns along the instruction's rows, of which it has more: what
+        is multiplied is Bᵀ · Aᵀ.
         """
         return not self.admits(rows, columns) and self.admits(columns, rows)
 

@@ -110,11 +110,10 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
 
 
 def _of_whole_rows(tile: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the accumulators of a warp of a tile whose columns nothing else divides."""
+    """Yield the accumulators of a warp that has whole rows of a tile, whose columns nothing else divides."""
     bm, bn = tile
-    for wm in (64, 32, 16):
-        if bm % wm == 0 and bm // wm <= _MOST_WARPS or wm == 16:
-            yield wm, bn
+    sides = [wm for wm in (64, 32, 16) if bm % wm == 0 and bm // wm <= _MOST_WARPS]
+    yield from ((wm, bn) for wm in sides or [16])
 
 
 def _filled(

@@ -49,8 +49,7 @@ def st_global_vec(team: Team, op: StGlobalVecOp) -> Sequence[HeldTile]:
     starts, there = (each.reshape(layout.lines, layout.along // width, width) for each in lines)
     apart = (starts - starts[..., :1] != np.arange(width)) | ~there
     if np.any(apart & there[..., :1]) or np.any(there[..., 0] & (starts[..., 0] % width != 0)):
-        raise KernelFault(
-            f"'{op.name}' writes {width * layout.element_bytes} bytes that are no neighbours, or not at a multiple of that"
-        )
+        size = width * layout.element_bytes
+        raise KernelFault(f"'{op.name}' writes {size} bytes that are no neighbours, or not at a multiple of that")
     output.write(op.name, at[inside], stage.result_places(op.name)[inside])
     return []
