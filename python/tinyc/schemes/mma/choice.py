@@ -82,10 +82,10 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
 
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
-    """Yield that producers cannot load an operand, or that warpgroups cannot read what is loaded."""
+    """Yield that CTAs cannot share an operand, or producers not load it, or that warpgroups cannot read what is loaded."""
     for number, (side, load) in enumerate(zip("AB", loads, strict=True)):
         length, shared = tiling.tile[number], tiling.cluster[1 - number]
-        if length % (_BOX_LINES * shared):
+        if shared > 1 and length % (_BOX_LINES * shared):
             message = (
                 f"is {tiling.cluster[0]}x{tiling.cluster[1]}, and of the {length} lines of {side} that {shared} CTAs "
                 f"share each loads a multiple of {_BOX_LINES}; write [1, 1]"
@@ -121,8 +121,8 @@ class _Judge:
     def judged(self, raw: MmaTiling) -> RankedTiling | PrunedTiling:
         """A tiling of a plan with its time, or why there is none; messages and result have m and n as the plan has."""
         given, case, tiling = self._given, self._case, raw.transposed if self._is_transposed else raw
-        loads = self._loads_of(tiling)
-        faults = (*structure_faults(raw, case), *_load_faults(raw, loads[::-1] if self._is_transposed else loads))
+        loads = left, right = self._loads_of(tiling)
+        faults = (*structure_faults(raw, case), *_load_faults(raw, (right, left) if self._is_transposed else loads))
         if faults:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)
