@@ -82,7 +82,7 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
 
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
-    """Yield that CTAs cannot share an operand, or producers not load it, or that warpgroups cannot read what is loaded."""
+    """Yield that CTAs cannot share an operand, producers cannot load it, or warpgroups cannot read what is loaded."""
     for number, (side, load) in enumerate(zip("AB", loads, strict=True)):
         length, shared = tiling.tile[number], tiling.cluster[1 - number]
         if shared > 1 and length % (_BOX_LINES * shared):
