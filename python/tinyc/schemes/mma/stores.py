@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.dialects.gpu.shared_layout import Order
 from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, strides_of, why_no_box
 
 #: Bytes of the widest access of a thread.
@@ -22,7 +21,7 @@ class Store:
 
     kind: Literal["tma", "vectors"]
     width: int
-    order: Order = "row"
+    order: Literal["row", "col"] = "row"
     needs: Needs = ()
 
 
@@ -44,7 +43,7 @@ def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_byt
     return Store("vectors", 1, order)
 
 
-def order_of(access: StridedAccess) -> Order:
+def order_of(access: StridedAccess) -> Literal["row", "col"]:
     """The order of a tile in shared memory whose elements are neighbours there as they are in the buffer."""
     return "col" if access.contiguous == "rows" else "row"
 
