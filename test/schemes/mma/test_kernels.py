@@ -108,6 +108,27 @@ def test_a_residual_comes_to_the_epilogue_by_tma(element, plan, sizes):
     np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected, rtol=2e-3, atol=4e-3)
 
 
+@pytest.mark.parametrize(
+    ("arch", "plan", "store"),
+    [
+        ("sm_80", {"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 2}, "st.global.v4.b32"),
+        ("sm_90a", {"tile": [64, 64, 64], "warp_tile": "64x64", "schedule": "cooperative"}, "tensor.2d.global.shared"),
+    ],
+)
+def test_an_output_whose_columns_lie_in_memory_is_stored_as_fast(arch, plan, store):
+    program = residual_program("fp16")
+    turned = {"uop": "PERMUTE", "src": ["Y"], "arg": {"dims": [1, 0]}, "out": "Z"}
+    program = {**program, "uops": [*program["uops"], turned], "outputs": ["Z"]}
+    bound = {"M": 136, "N": 72, "K": 64}
+    model = tinyc.compile(program, target="sim", arch=arch, plan={"scheme": "mma", **plan}, bind=bound)
+    assert len(model.lowering.program().kernels) == 1
+    assert store in model.text("ptx")
+    random = np.random.default_rng(9)
+    x, w, r = (random.standard_normal(shape).astype(np.float16) for shape in ((136, 64), (64, 72), (136, 72)))
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32), 0) + r.astype(np.float32)
+    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected.T, rtol=2e-3, atol=4e-3)
+
+
 #: The product of a part of X, of its rows and columns from 8 on.
 PART = {
     "uops": [
