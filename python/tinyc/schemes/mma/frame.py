@@ -80,7 +80,8 @@ class Parts:
         assert not isinstance(unit, str)  # the scheme has accepted it
         tiling = tiling_of(origin.plan, unit.threads)
         loads = loads_of(origin.plan, product, unit, guarded)
-        return cls(origin, product, contraction, unit, tiling, loads, workspaces_of(product, [tiling]), guarded)
+        workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
+        return cls(origin, product, contraction, unit, tiling, loads, workspaces, guarded)
 
     @property
     def is_specialised(self) -> bool:

@@ -45,7 +45,7 @@ def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     kind = case.unit.rows
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
     sides = zip(given.tile, (_ROWS[kind], _COLUMNS[kind], depths), strict=True)
-    lengths = (case.product.m, case.product.n, case.product.k)
+    lengths = case.lengths[:3]
     for bm, bn, bk in itertools.product(
         *((side,) if side else _worthwhile(free, length) for (side, free), length in zip(sides, lengths, strict=True))
     ):
