@@ -12,7 +12,7 @@ from tinyc.dialects.region.size_sets import sizes_text
 from tinyc.driver.compile import pass_options
 from tinyc.driver.layer import layer_of
 from tinyc.driver.lowering import Lowering
-from tinyc.driver.sources import in_file, program_argument, shown_argument
+from tinyc.driver.sources import checked_sizes, in_file, program_argument, shown_argument
 from tinyc.driver.weights import declare_weights
 from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
