@@ -176,7 +176,7 @@ class Candidate:
     `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
     its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently,
     `tensors` what the buffers hold, the outputs last. `pattern` is that of its one contraction; `local_edges` are only
-    known of a kernel that exists.
+    known of a kernel that exists. `limits` are what symbols are at most where it is launched.
     """
 
     name: str
@@ -190,3 +190,4 @@ class Candidate:
     tensors: tuple[TensorType, ...] = ()
     pattern: str | None = None
     local_edges: tuple[LocalEdge, ...] = ()
+    limits: tuple[tuple[str, int], ...] = ()

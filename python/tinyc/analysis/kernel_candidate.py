@@ -14,6 +14,7 @@ from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_co
 from tinyc.analysis.result_places import result_places
 from tinyc.analysis.strided_access import exact_elements, operand_access, residual_accesses, result_accesses
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.guards import limits_of
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -43,6 +44,7 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
         tensors=kernel.tensors,
         pattern=None if isinstance(loops, str) else contraction_pattern_of(loops),
         local_edges=() if isinstance(known, str) else local_edges(known.loops, known.value),
+        limits=tuple(limits_of(kernel.guards).items()),
     )
 
 

@@ -18,8 +18,10 @@ from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
+from tinyc.dialects.region.guards import guards_attribute
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.constants import i64
@@ -30,7 +32,6 @@ from tinyc.schemes.mma.simple import build_of_threads
 from tinyc.schemes.mma.slices import build_of_sums, build_zero_semaphores
 from tinyc.schemes.mma.specialised import build_of_warpgroups
 from tinyc.schemes.mma.tiling import workspaces_of
-from tinyc.vocabulary.attributes import extents_attribute
 
 
 def build_product(origin: Origin) -> None:
@@ -50,10 +51,10 @@ def build_product(origin: Origin) -> None:
         return
     aligned = dataclasses.replace(origin, name=origin.alternative_name, init_name=origin.alternative_init_name)
     unaligned = _unaligned(parts)
-    workspaces = workspaces_of(parts.product, [parts.tiling, unaligned.tiling])
+    workspaces = workspaces_of(parts.product, [parts.tiling, unaligned.tiling], dict(origin.candidate.limits))
     _tell_of_guards(parts)
     function = _write(dataclasses.replace(parts, origin=aligned, workspaces=workspaces))
-    function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in parts.needs])
+    function.attributes[GUARDS] = guards_attribute([*origin.kernel.guards, *(_guard(*need) for need in parts.needs)])
     _write(dataclasses.replace(unaligned, workspaces=workspaces))
 
 
@@ -134,7 +135,6 @@ def _unaligned(parts: Parts) -> Parts:
     return Parts.of(dataclasses.replace(origin, plan=unaligned_plan(origin.plan, case)), guarded=False)
 
 
-def _guard(extent: Dim, multiple: int) -> ir.ArrayAttr:
+def _guard(extent: Dim, multiple: int) -> Assumption:
     """That an extent is a multiple of a number."""
-    whole, given = extents_attribute((extents.floordiv(extent, multiple) * multiple, extent))
-    return ir.ArrayAttr.get([whole, ir.StringAttr.get("eq"), given])
+    return Assumption(extents.floordiv(extent, multiple) * multiple, "eq", extent)

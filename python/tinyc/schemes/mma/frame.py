@@ -89,7 +89,7 @@ class Parts:
         tiling, case, is_transposed = oriented(tiling_of(origin.plan, unit.threads), case)
         product = case.product
         loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
-        workspaces = workspaces_of(product, [tiling])
+        workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
         return cls(origin, is_transposed, product, contraction, unit, tiling, loads, workspaces, guarded)
 
     @property

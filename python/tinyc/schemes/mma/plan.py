@@ -96,8 +96,11 @@ def tiling_fields(tiling: MmaTiling) -> dict[str, Any]:
 def search_mma(plan: Plan, case: MmaCase) -> PlanSearch:
     """What `complete_mma` chooses from."""
     choice = choice_of(given_of(plan, case), case)
-    m, n, k, batch = case.sizes
-    problem = f"m = {m}, n = {n}, k = {k}{f', batch = {batch}' if case.is_batched else ''}, {case.unit.factor}"
+    axes = zip(case.product.extents.items(), case.lengths, case.sizes, strict=True)
+    sides = (
+        f"{axis} {'<=' if size == most and size != extent else '='} {size}" for (axis, extent), most, size in axes
+    )
+    problem = ", ".join([*(each for each in sides if case.is_batched or "batch" not in each), str(case.unit.factor)])
     ranked = (
         RankedPlan(
             _alone(each.tiling, case),

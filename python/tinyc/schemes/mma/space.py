@@ -60,16 +60,16 @@ def _orientations(given: Given, case: MmaCase) -> tuple[bool, ...]:
         return (given.is_transposed,)
     if given.tile[:2] != (None, None) or given.unit_tile is not None:
         return False, True
-    m = case.product.m
+    m = case.lengths[0]
     return (_is_short(m) and case.unit.transposes_product(_fitting(m)[0], case.unit.rows),)
 
 
 def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings whose rows are along an instruction's."""
-    kind, product = case.unit.rows, case.product
+    kind, (m, n, k, _) = case.unit.rows, case.lengths
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
-    columns = _fitting(product.n) if _is_short(product.n) else _worthwhile(_COLUMNS[kind], product.n)
-    free = _worthwhile(_ROWS[kind], product.m), columns, _worthwhile(depths, product.k)
+    columns = _fitting(n) if _is_short(n) else _worthwhile(_COLUMNS[kind], n)
+    free = _worthwhile(_ROWS[kind], m), columns, _worthwhile(depths, k)
     sides = ((side,) if side else tried for side, tried in zip(given.tile, free, strict=True))
     for bm, bn, bk in itertools.product(*sides):
         for schedule in given.schedules:

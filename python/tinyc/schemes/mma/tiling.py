@@ -1,7 +1,7 @@
 """A complete plan's numbers: what the resource model, the cost model and the builder compute with."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -97,10 +97,13 @@ class MmaTiling:
         return replace(self, stages=stages)
 
 
-def workspaces_of(product: MatrixProduct, tilings: Sequence[MmaTiling]) -> dict[str, TensorType]:
+def workspaces_of(
+    product: MatrixProduct, tilings: Sequence[MmaTiling], limits: Mapping[str, int]
+) -> dict[str, TensorType]:
     """What CTAs hand on between slices of k, in kernels of each of some tilings that slice it alike.
 
-    There are sums of whole tiles, and, where they take turns, a semaphore for those of each unit.
+    There are sums of whole tiles, and, where they take turns, a semaphore for those of each unit. `limits` are what
+    symbols are at most: memory for larger sizes, which are another kernel's, is not asked for.
     """
     first = tilings[0]
     if first.slices == 1:
@@ -108,14 +111,16 @@ def workspaces_of(product: MatrixProduct, tilings: Sequence[MmaTiling]) -> dict[
     steps = (math.lcm(*sides) for sides in zip(*(each.cluster_tile[:2] for each in tilings), strict=True))
     units = (math.gcd(*sides) for sides in zip(*(each.unit_tile for each in tilings), strict=True))
     rows, columns = (
-        extents.ceildiv(side, step) * step for side, step in zip((product.m, product.n), steps, strict=True)
+        extents.ceildiv(extents.at_most(side, limits), step) * step
+        for side, step in zip((product.m, product.n), steps, strict=True)
     )
-    planes = product.batch * (1 if first.finishes else first.slices)
+    batch = extents.at_most(product.batch, limits)
+    planes = batch * (1 if first.finishes else first.slices)
     sums = {PARTIAL_SUMS: TensorType(product.accumulator, (planes, rows, columns))}
     if not first.finishes:
         return sums
     counts = (extents.floordiv(length, unit) for length, unit in zip((rows, columns), units, strict=True))
-    return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([product.batch, *counts]),))}
+    return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([batch, *counts]),))}
 
 
 def oriented(tiling: MmaTiling, case: MmaCase) -> tuple[MmaTiling, MmaCase, bool]:
