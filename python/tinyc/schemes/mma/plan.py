@@ -97,9 +97,7 @@ def search_mma(plan: Plan, case: MmaCase) -> PlanSearch:
     """What `complete_mma` chooses from."""
     choice = choice_of(given_of(plan, case), case)
     axes = zip(case.product.extents.items(), case.lengths, case.sizes, strict=True)
-    sides = (
-        f"{axis} {'<=' if size == most and size != extent else '='} {size}" for (axis, extent), most, size in axes
-    )
+    sides = (f"{axis} {'<=' if size == most and size != extent else '='} {size}" for (axis, extent), most, size in axes)
     problem = ", ".join([*(each for each in sides if case.is_batched or "batch" not in each), str(case.unit.factor)])
     ranked = (
         RankedPlan(
