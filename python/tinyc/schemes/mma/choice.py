@@ -91,7 +91,13 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
                 '; write "simple"'
             )
             yield "UnsupportedPlan", "schedule", message
-        if tiling.unit_threads > _WARP_THREADS and not load.swizzle:
+        if tiling.wait_depth and load.source is not None:
+            message = (
+                f"is {tiling.wait_depth}, and the factors of {side} are made in registers, which products in flight "
+                "read until they are waited for; write 0"
+            )
+            yield "UnsupportedPlan", "wait_depth", message
+        if tiling.unit_threads > _WARP_THREADS and not load.swizzle and load.source is None:
             message = (
                 f"is {'x'.join(map(str, tiling.unit_tile))}, and lines of {side} in shared memory are no multiple of "
                 f"{_LEAST_SWIZZLE} bytes, which wgmma reads swizzled; choose a multiple of 16 along the other side "

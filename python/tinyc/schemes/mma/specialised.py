@@ -201,7 +201,8 @@ class _Kernel:
                 each.load_first_residuals(corner, group)
             for each in turns:
                 tgpu.MbarrierWaitOp(each, as_index(group), as_i32(Word(turn) ^ group ^ 1))
-            sums, place = self._multiply(operands, full, empty, phase, (row, column))
+            tiles = TileCorner(as_index(batch), as_index(m), as_index(n)), slice_of_k
+            sums, place = self._multiply(operands, full, empty, phase, tiles, (row, column))
             for each in turns:
                 tgpu.MbarrierArriveOp(each, as_index(1 - group), [], i64(1))
             finish = functools.partial(_finish, slabs=slabs, corner=corner, group=group, turn=Word(turn))
@@ -224,9 +225,13 @@ class _Kernel:
         full: ir.Value,
         empty: ir.Value,
         phase: Sequence[ir.Value],
+        tiles: tuple[TileCorner, AnyWord],
         part: tuple[AnyWord, AnyWord],
     ) -> tuple[ir.Value, _Phase]:
-        """Emit the loop along k; return the accumulators and where it has come to in the circular buffer."""
+        """Emit the loop along k; return the accumulators and where it has come to in the circular buffer.
+
+        `tiles` are where the CTA's tile begins and the slice of k, `part` is where the warpgroup's is in the tile.
+        """
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         layout = FragmentLayout("wgmma", *tiling.unit_tile, *tiling.unit_tile)
         tile = GpuTile(parts.unit.accumulator, *tiling.unit_tile)
@@ -241,7 +246,12 @@ class _Kernel:
             stage = as_index(place.stage)
             tgpu.MbarrierWaitOp(full, stage, as_i32(place.parity))
             adds = arith.cmpi(arith.CmpIPredicate.ne, loop.induction_variable, as_i32(0))
-            sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
+            if parts.makes_fragments:
+                k = (tiles[1] * steps + Word(loop.induction_variable)) * tiling.tile[2]
+                at = tiles[0], as_index(k)
+                sums = self.writer.multiply_fragments(operands, stage, at, (row, column), adds, sums, in_flight)
+            else:
+                sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
             tgpu.CommitGroupOp(kind)
             sums = tgpu.WaitGroupOp([carried], [sums], kind, i64(depth), loc=here("acc")).results[0]
             # The products of the stage that is `depth` behind are done.

@@ -46,6 +46,8 @@ _STATEMENTS: Mapping[type[ir.OpView], Executes] = {
     tgpu.LdmatrixOp: products.ldmatrix,
     tgpu.MmaSyncOp: products.mma_sync,
     tgpu.WgmmaOp: products.wgmma,
+    tgpu.LoadFragmentOp: products.load_fragment,
+    tgpu.WgmmaFragmentOp: products.wgmma_fragment,
     tgpu.StorePartialOp: workspaces.store_partial,
     tgpu.AddPartialOp: workspaces.add_partial,
     tgpu.SemaphoreWaitOp: workspaces.semaphore_wait,

@@ -1,0 +1,163 @@
+"""`tgpu.load_fragment`, `tgpu.wgmma_fragment` for one thread of a warpgroup: its words of A, and their products.
+
+An element of A is made of the one that the tile has for it, in the register that it is loaded to. Elements of factors'
+size come by ldmatrix, which has a word's elements beside each other; others by an access for each word, or, where they
+are not neighbours along k, for each element.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tinyc.codegen import scalars
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index
+from tinyc.dialects.gpu.dialect import GpuTile, InFlightType, accumulator_layout, fragment_tile
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.mma_sync import instruction_name, load_matrices
+from tinyc.dialects.gpu.expand.packing import packed_words, unpacked
+from tinyc.dialects.gpu.expand.place import TilePlace
+from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
+from tinyc.dialects.gpu.expand.wgmma import descriptor
+from tinyc.dialects.gpu.fragment_layout import FACTOR_WORDS, PIECE_ROWS, WARPGROUP_WARPS, WGMMA_ROWS, FactorLayout
+from tinyc.dialects.gpu.statements import LoadFragmentOp, WgmmaFragmentOp
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
+from tinyc.mlir import arith, ir
+from tinyc.mlir.constants import number
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
+
+_WORD_BYTES = 4
+
+
+def expand_load_fragment(expansion: Expansion, op: LoadFragmentOp) -> None:
+    """Emit the loads of what a word's elements are made of, what the body makes of them, and the words."""
+    fragment = _Fragment.of(expansion, op)
+    words: list[ir.Value] = []
+    for block in range(0, fragment.layout.words, FACTOR_WORDS):
+        for place, elements in enumerate(fragment.loaded(block)):
+            words += fragment.word(block + place, elements)
+    expansion.accumulators[op.fragment] = words
+
+
+@dataclass(frozen=True)
+class _Fragment:
+    """A thread's words of a fragment; `first` is the row of the tile at which its warpgroup's part begins."""
+
+    expansion: Expansion
+    op: LoadFragmentOp
+    factors: GpuTile
+    layout: FactorLayout
+    first: AnyWord
+    quarter: AnyWord
+
+    @classmethod
+    def of(cls, expansion: Expansion, op: LoadFragmentOp) -> "_Fragment":
+        """Those of a statement."""
+        factors = fragment_tile(op.fragment.type, "a")
+        below, beside = op.units
+        unit, quarter = divmod(expansion.workers.warp, WARPGROUP_WARPS)
+        first = Word.of(expansion.values[op.first])
+        layout = FactorLayout(factors.rows, _WORD_BYTES // factors.element.size_bytes)
+        return cls(expansion, op, factors, layout, first + (unit // beside * factors.rows if below > 1 else 0), quarter)
+
+    # --- what the tile has --------------------------------------------------------------------------------------------
+
+    @property
+    def _buffer(self) -> SwizzledBuffer:
+        return self.expansion.swizzled[self.op.tiles]
+
+    @functools.cached_property
+    def _start(self) -> Word:
+        return self.expansion.tile_start(self.op.tiles, self.op.stage)
+
+    def loaded(self, block: int) -> list[list[ir.Value]]:
+        """Emit the loads for the words of 64 rows; return the elements for each word, in register types."""
+        held, count = self._buffer.staged, self.layout.word_elements
+        element = held.tile.element
+        if element.size_bytes == self.factors.element.size_bytes and (held.order == "row" or element.size_bytes == 2):
+            rows = self.first + block // FACTOR_WORDS * WGMMA_ROWS + self.quarter * PIECE_ROWS
+            lane, k = self.expansion.workers.lane, self.op.k.value
+            words = load_matrices(self._buffer, "a", self._start, rows, k, lane, FACTOR_WORDS)
+            return [unpacked(element, [each], count) for each in words]
+        each = count if held.order == "row" else 1
+        name = f"ld.shared.{8 * each * element.size_bytes}"
+        found: list[list[ir.Value]] = []
+        for word in range(block, block + FACTOR_WORDS):
+            row, column = self._in_tile(word)
+            places = (self._buffer.address(self._start, row, column + at) for at in range(0, count, each))
+            found.append([value for at in places for value in unpacked(element, emit_ptx(name, as_i32(at)), each)])
+        return found
+
+    def _in_tile(self, word: int) -> tuple[AnyWord, AnyWord]:
+        """The row and the first column of a word in the tile."""
+        row, column = self.layout.word(word, self.quarter, self.expansion.workers.lane)
+        return self.first + row, column + self.op.k.value
+
+    # --- what becomes of it -------------------------------------------------------------------------------------------
+
+    def word(self, word: int, elements: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit a word of factors, as the body makes them of elements of the tile."""
+        row, column = self._in_tile(word)
+        values = [self._computed(row, column + at, each) for at, each in enumerate(elements)]
+        words = packed_words(self.factors.element, values)
+        if self.factors.element is ElementType.F32:  # tensor cores multiply it as tf32, and drop the bits it lacks
+            words = [emit_ptx("cvt.tf32", each)[0] for each in words]
+        return words
+
+    def _computed(self, row: AnyWord, column: AnyWord, given: ir.Value) -> ir.Value:
+        """Emit an element of A at a place of the tile; 0 where it is beyond A along k."""
+        elements, op = self.expansion.elements, self.op
+        at = self._kept("rows", row), self._kept("columns", column)
+        elements.reduced[op.source] = lambda _: given
+        value = elements.at(op.loaded, self._place.index(elements, *at))
+        if "columns" not in self._place.guarded:
+            return value
+        position = arith.addi(self._place.column, as_index(column))
+        is_inside = elements.within(position, self._place.extent("columns"))
+        return arith.select(is_inside, value, scalars.number(0, value.type))
+
+    @functools.cached_property
+    def _place(self) -> TilePlace:
+        values, op = self.expansion.values, self.op
+        start = [values[each] for each in (op.batch, op.row, op.column)]
+        return TilePlace.of(op, tensor_type(op.loaded.type), start)
+
+    def _kept(self, side: str, at: AnyWord) -> ir.Value:
+        """Emit the position along a side of an element of the tile; the last one that there is where it is beyond."""
+        elements, extent = self.expansion.elements, self._place.extent(side)
+        position = arith.addi(self._place.row if side == "rows" else self._place.column, as_index(at))
+        if side in self._place.guarded:
+            position = arith.minui(position, elements.extent(extent - 1))
+        elements.counters.counter(position, extent)
+        return position
+
+
+def expand_wgmma_fragment(expansion: Expansion, op: WgmmaFragmentOp) -> None:
+    """Emit the products of the warpgroup's rows, 64 at a time, behind a fence of the registers that they read."""
+    layout = accumulator_layout(op.accumulator.type)
+    assert layout is not None  # the statement's rule
+    rhs, words, sums = (
+        expansion.swizzled[op.rhs],
+        expansion.accumulators[op.lhs],
+        expansion.accumulators[op.accumulator],
+    )
+    words = emit_ptx(f"wgmma.fence.{len(words)}x{words[0].type}", *words)
+    if not isinstance(op.accumulator.type, InFlightType):  # from one product to the next accumulators need none
+        sums = emit_ptx(f"wgmma.fence.{len(sums)}x{sums[0].type}", *sums)
+    column = Word.of(expansion.values[op.column])
+    beside = layout.columns // layout.unit_columns
+    if beside > 1:
+        column = column + expansion.workers.warp // WARPGROUP_WARPS % beside * layout.unit_columns
+    stage, k = Word.of(expansion.values[op.stage]), op.k.value
+    factors = fragment_tile(op.lhs.type, "a")
+    flag = ".tb" if rhs.staged.order == "row" else ""
+    name = f"wgmma.m64n{layout.unit_columns}{instruction_name(factors, factors.columns)}.ra{flag}"
+    b = descriptor(rhs, stage, (k, column), "b")
+    scale = arith.extui(ir.IntegerType.get_signless(32), expansion.values[op.accumulate])
+    blocks = layout.unit_rows // WGMMA_ROWS
+    each = len(sums) // blocks
+    output: list[ir.Value] = []
+    for block in range(blocks):
+        own = words[block * FACTOR_WORDS : (block + 1) * FACTOR_WORDS]
+        output += emit_ptx(name, *sums[block * each : (block + 1) * each], *own, b, scale)
+    expansion.accumulators[op.output] = output
