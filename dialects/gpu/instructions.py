@@ -11,7 +11,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -255,6 +255,21 @@ def _wgmma_wait(name: str, pending: str, count: str, kind: str) -> Instruction:
     return Instruction(name, f"wgmma.wait_group.sync.aligned {pending};", updated=(kind,) * int(count))
 
 
+def _wgmma_wait_of(name: str, count: str, kind: str, words: str) -> Instruction:
+    """The wait for all products, which takes what they read of registers: nothing may write to these before."""
+    return _reading(_wgmma_wait(name, "0", count, kind), words)
+
+
+def _wgmma_fence_of(name: str, words: str) -> Instruction:
+    """The fence behind which products read registers: these have been written before."""
+    return _reading(Instruction(name, "wgmma.fence.sync.aligned;"), words)
+
+
+def _reading(entry: Instruction, words: str) -> Instruction:
+    count = int(words)
+    return replace(entry, operands=("i32",) * count, fragments=(count,))
+
+
 def _wgmma_fence(name: str, count: str, kind: str) -> Instruction:
     return Instruction(name, "wgmma.fence.sync.aligned;", updated=(kind,) * int(count))
 
@@ -308,6 +323,8 @@ _N_OF_INTEGERS = _any([8, 16, 24, *range(32, 257, 16)])
 #: Accumulators of a thread: pieces of four.
 _SUMS_COUNT = _any(range(4, 257, 4))
 _REGISTER_COUNT = _any(range(24, 257, 8))
+#: Words of a fragment of A: four for 64 rows.
+_WORDS = _any(range(4, 17, 4))
 
 _FAMILIES = [
     InstructionFamily(*each)
@@ -328,8 +345,10 @@ _FAMILIES = [
         (f"wgmma.m64n{_N}k{{8.f32.tf32}}{{|.ra}}", _wgmma),
         (f"wgmma.m64n{_N_OF_INTEGERS}k{{32.s32.s8|32.s32.u8}}{{|.ra}}", _wgmma),
         (f"wgmma.fence.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_fence),
+        (f"wgmma.fence.ra.{_WORDS}", _wgmma_fence_of),
         ("wgmma.commit_group", _plain("wgmma.commit_group.sync.aligned;")),
         (f"wgmma.wait_group.{_UP_TO_7}.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_wait),
+        (f"wgmma.wait_group.0.{_SUMS_COUNT}x{{f32|i32}}.ra.{_WORDS}", _wgmma_wait_of),
         ("mbarrier.init", _plain("mbarrier.init.shared::cta.b64 [{0}], {1};", "i32", "i32")),
         ("mbarrier.expect_tx", _plain("mbarrier.arrive.expect_tx.shared::cta.b64 _, [{0}], {1};", "i32", "i32")),
         ("mbarrier.arrive", _plain("mbarrier.arrive.shared::cta.b64 _, [{0}];", "i32")),

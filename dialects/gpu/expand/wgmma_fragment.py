@@ -141,7 +141,7 @@ def expand_wgmma_fragment(expansion: Expansion, op: WgmmaFragmentOp) -> None:
         expansion.accumulators[op.lhs],
         expansion.accumulators[op.accumulator],
     )
-    words = emit_ptx(f"wgmma.fence.{len(words)}x{words[0].type}", *words)
+    emit_ptx(f"wgmma.fence.ra.{len(words)}", *words)
     if not isinstance(op.accumulator.type, InFlightType):  # from one product to the next accumulators need none
         sums = emit_ptx(f"wgmma.fence.{len(sums)}x{sums[0].type}", *sums)
     column = Word.of(expansion.values[op.column])
@@ -161,3 +161,10 @@ def expand_wgmma_fragment(expansion: Expansion, op: WgmmaFragmentOp) -> None:
         own = words[block * FACTOR_WORDS : (block + 1) * FACTOR_WORDS]
         output += emit_ptx(name, *sums[block * each : (block + 1) * each], *own, b, scale)
     expansion.accumulators[op.output] = output
+    read = expansion.in_flight_words.get(op.accumulator, [])
+    expansion.in_flight_words[op.output] = [*read, *_carried_words(expansion, op)]
+
+
+def _carried_words(expansion: Expansion, op: WgmmaFragmentOp) -> list[ir.Value]:
+    """The words of a fragment that a loop carries: as soon as they are not used any more it puts others there."""
+    return expansion.accumulators[op.lhs] if isinstance(op.lhs.owner, ir.Block) else []

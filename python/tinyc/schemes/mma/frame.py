@@ -12,10 +12,10 @@ from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.strided_access import operand_source, residual_accesses
+from tinyc.analysis.strided_access import residual_accesses
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
-from tinyc.dialects.gpu.dialect import GpuTile, frag_type, smem_type
+from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
@@ -208,19 +208,22 @@ class StatementWriter:
     def _load_computed(self, side: int, tiles: ir.Value, stage: ir.Value, at: tuple[ir.Value, ...]) -> None:
         """Emit the load of a tile whose elements a body computes."""
         guarded = self._beyond(side, clamps=False)[0]
-        statement = tgpu.LoadTileOp(tiles, stage, *at, *self._sides(side), guarded)
+        statement = tgpu.LoadTileOp(tiles, stage, *at, *self.operand_sides(side), guarded)
         statement.body.blocks.append()
-        self._write_operand(statement, side)
+        self.write_operand(statement, side)
 
-    def _sides(self, side: int) -> list[ir.Attribute]:
+    def operand_sides(self, side: int) -> list[ir.Attribute]:
         """The axes of an operand along the rows and the columns of its tile, and of the batch."""
         contraction = self.parts.contraction
         roles = contraction.axis_roles
         axes = (roles.m, roles.k) if side == 0 else (roles.k, roles.n)
         return [ir.DenseI64ArrayAttr.get(each) for each in (*axes, contraction.batch_axes)]
 
-    def _write_operand(
-        self, statement: tgpu.LoadTileOp | tgpu.LoadFragmentOp, side: int, given: Mapping[ir.Value, ir.Value] | None = None
+    def write_operand(
+        self,
+        statement: tgpu.LoadTileOp | tgpu.LoadFragmentOp,
+        side: int,
+        given: Mapping[ir.Value, ir.Value] | None = None,
     ) -> None:
         """Write the body that computes an operand from what is `given` as an argument, and from what it reads."""
         operand: ir.Value = self.parts.contraction.multiply.operands[side]
@@ -230,55 +233,6 @@ class StatementWriter:
         with ir.InsertionPoint(statement.body.blocks[0]):
             YieldOp(_narrowed(local[operand], self.parts.unit.factor))
         close_body(statement)
-
-    # --- products whose operand A is made in registers ----------------------------------------------------------------
-
-    def fragment(
-        self, tiles: ir.Value, stage: ir.Value, corner: TileCorner, k: ir.Value, first: ir.Value, step: int
-    ) -> ir.Value:
-        """Emit what warpgroups multiply in a step along k, of a tile of what A is computed from.
-
-        The tile begins at `corner` and `k`, and what is theirs of it at the row `first`.
-        """
-        parts = self.parts
-        found = operand_source(parts.origin.kernel, parts.contraction, 0)
-        assert found is not None  # its load has a source
-        source, _ = found
-        depth, factor = parts.unit.depth, parts.unit.factor
-        rows, units = parts.tiling.unit_tile[0], parts.tiling.units_of_role
-        kind = frag_type(GpuTile(factor, rows, depth), "a")
-        always = ("k",) if parts.tiling.slices > 1 else ()
-        guarded = parts.guarded(always, rows="m", columns="k")
-        place = (tiles, stage, corner.batch, corner.m, k, first)
-        units_attribute = ir.DenseI64ArrayAttr.get(units)
-        statement = tgpu.LoadFragmentOp(kind, *place, i64(step), units_attribute, *self._sides(0), guarded)
-        block = statement.body.blocks.append(source.type, arg_locs=[source.location])
-        self._write_operand(statement, 0, {source: block.arguments[0]})
-        return statement.fragment
-
-    def multiply_fragments(
-        self,
-        operands: Sequence[ir.Value],
-        stage: ir.Value,
-        place: tuple[TileCorner, ir.Value],
-        part: tuple[ir.Value, ir.Value],
-        accumulate: ir.Value,
-        sums: ir.Value,
-        in_flight: ir.Type,
-    ) -> ir.Value:
-        """Emit the products of a stage, step by step; a step's factors are made while the last one is multiplied.
-
-        `place` is where the tiles begin in A, `part` the row and the column at which the accumulators' part of them does.
-        """
-        (corner, k), (row, column) = place, part
-        depth, bk = self.parts.unit.depth, self.parts.tiling.tile[2]
-        yes = arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(True))
-        for step in range(0, bk, depth):
-            fragment = self.fragment(operands[0], stage, corner, k, row, step)
-            adds = accumulate if step == 0 else yes
-            product = tgpu.WgmmaFragmentOp(fragment, operands[1], stage, column, adds, sums, i64(step), in_flight, loc=here("acc"))
-            sums = product.output
-        return sums
 
     # --- results ------------------------------------------------------------------------------------------------------
 

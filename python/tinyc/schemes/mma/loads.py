@@ -152,9 +152,7 @@ def _why_computed(access: StridedAccess | str, k_major: Literal["row", "col"], u
     return ""
 
 
-def _copy(
-    access: StridedAccess, tile: tuple[int, int], unit: MatrixUnit, swizzled: bool, guarded: bool
-) -> Load | None:
+def _copy(access: StridedAccess, tile: tuple[int, int], unit: MatrixUnit, swizzled: bool, guarded: bool) -> Load | None:
     """The copy of tiles as they lie: by TMA, or by cp.async, for a reason; None where its rows are none of copies."""
     order, element = _order(access), access.element
     span = _swizzle(tile, order, element, swizzled)

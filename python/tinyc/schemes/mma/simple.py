@@ -18,6 +18,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
+from tinyc.schemes.mma.fragments import FragmentWriter
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, place_of_tile, rolled
 from tinyc.schemes.mma.maps import dim_word
 from tinyc.schemes.mma.slices import hand_on, plane_of
@@ -225,7 +226,9 @@ class _Kernel:
         adds = arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(True))
         flying = in_flight_type(GpuTile(self.writer.parts.unit.accumulator, layout.rows, layout.columns), layout)
         if self.writer.parts.makes_fragments:
-            product = self.writer.multiply_fragments(operands, stage, at, (zero, zero), adds, sums, flying)
+            corner, k = at
+            factors = FragmentWriter(self.writer, operands, corner, (zero, zero))
+            product = factors.multiply(stage, k, adds, sums, flying)
         else:
             product = tgpu.WgmmaOp(*operands, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
         tgpu.CommitGroupOp(kind)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tinyc.analysis.elementwise_reads import elementwise_reads
 from tinyc.dialects.gpu.dialect import OutputOp, accumulator_tile
 from tinyc.dialects.gpu.kernel import GpuKernel
-from tinyc.analysis.elementwise_reads import elementwise_reads
 from tinyc.dialects.gpu.statements import EpilogueSlabOp, LoadFragmentOp, LoadTileOp, StGlobalVecOp, TmaStoreOp
 from tinyc.dialects.gpu.statements.load_tile import ComputedTileOp
 from tinyc.dialects.region import ops as region
