@@ -19,7 +19,9 @@ from tinyc.schemes.mma.resources import (
 )
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.broadcast import Broadcast
+from tinyc.vocabulary.element_type import ElementType
 
+F16 = ElementType.F16, ElementType.F16
 ON_SM80 = mma_case(gemm(4096, 4096, 4096), SM80)
 ON_SM90 = mma_case(gemm(4096, 4096, 4096), SM90)
 AMPERE = MmaTiling((128, 128, 32), (64, 64), 32, stages=4)
@@ -70,7 +72,7 @@ def test_columns_that_are_finished_at_a_time_are_at_most_128_bytes():
 
 
 def test_tiles_begin_where_swizzles_do():
-    assert stage_bytes(MmaTiling((16, 32, 16), (16, 32), 32, 2), ON_SM80.unit) == 1024 + 1024
+    assert stage_bytes(MmaTiling((16, 32, 16), (16, 32), 32, 2), F16) == 1024 + 1024
 
 
 def test_full_operands_of_an_epilogue_take_registers():
@@ -79,9 +81,9 @@ def test_full_operands_of_an_epilogue_take_registers():
 
 
 def test_as_many_stages_as_there_is_room_for():
-    assert most_stages(HOPPER, ON_SM90) == 4
-    assert most_stages(AMPERE, ON_SM80) == 8
-    assert most_stages(dataclasses.replace(AMPERE, tile=(256, 128, 64)), ON_SM80) == 3
+    assert most_stages(HOPPER, ON_SM90, F16) == 4
+    assert most_stages(AMPERE, ON_SM80, F16) == 8
+    assert most_stages(dataclasses.replace(AMPERE, tile=(256, 128, 64)), ON_SM80, F16) == 3
 
 
 def test_what_fits_has_no_faults():

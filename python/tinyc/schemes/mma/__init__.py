@@ -37,6 +37,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
+from tinyc.schemes.mma.loads import Loading, tile_loads
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
 from tinyc.schemes.mma.resources import mma_resources
 from tinyc.schemes.mma.tiling import tiling_of
@@ -122,7 +123,7 @@ def _usual_resources(case: MmaCase) -> Resources | str:
     if case.refusals:
         return case.refusals.errors[0].message
     tiling = tiling_of(plan, case.unit.threads)
-    taken = mma_resources(tiling, case)
+    taken = mma_resources(tiling, case, tile_loads(tiling, Loading(), case.product, case.unit))
     return Resources(
         grid=mma_grid(tiling, plan, case),
         threads_per_cta=tiling.threads,

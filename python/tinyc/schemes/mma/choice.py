@@ -114,7 +114,7 @@ def _judged(
     if faults:
         return PrunedTiling(raw, faults)
     resources = mma_resources(raw, case, loads)
-    exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
+    exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case, loads))
     if exceeded:
         return PrunedTiling(raw, exceeded)
     key = raw.tile, resources.ctas_per_sm

@@ -95,6 +95,13 @@ def tile_loads(tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit
     )
 
 
+def staged_elements(loading: Loading, product: MatrixProduct, unit: MatrixUnit) -> tuple[ElementType, ElementType]:
+    """The element types of both operands' tiles in shared memory, which do not depend on the tiling."""
+    least = MmaTiling((unit.rows, 8, unit.depth), (unit.rows, 8), unit.threads, stages=2)
+    a, b = tile_loads(least, loading, product, unit)
+    return a.element(unit), b.element(unit)
+
+
 def load_of(
     operand: ProductOperand,
     tile: tuple[int, int],
@@ -122,13 +129,6 @@ def load_of(
             return replace(copy, reason=reason, source=source.element)
     swizzle = _swizzle(tile, order, unit.factor, swizzled)
     return Load("registers", unit.factor.size_bytes, order, swizzle, (), reason)
-
-
-def source_element(operand: ProductOperand, unit: MatrixUnit, asynchronous: bool) -> ElementType:
-    """The element type of the tiles of A in shared memory, where their loads need nothing that is not so."""
-    source = _fragment_source(operand, unit)
-    is_made = source is not None and asynchronous and bool(_why_computed(operand.access, "row", unit))
-    return source.element if source is not None and is_made else unit.factor
 
 
 def _fragment_source(operand: ProductOperand, unit: MatrixUnit) -> StridedAccess | None:

@@ -11,8 +11,10 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.given import Given
+from tinyc.schemes.mma.loads import staged_elements
 from tinyc.schemes.mma.resources import most_stages
 from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
+from tinyc.vocabulary.element_type import ElementType
 
 #: Sides of tiles that are tried where a plan leaves them free.
 _ROWS = {16: (16, 32, 64, 128, 256), 64: (64, 128, 192, 256)}
@@ -43,6 +45,7 @@ _BOX_SIDE = 256
 def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units."""
     kind = case.unit.rows
+    held = staged_elements(given.loading, case.product, case.unit)
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
     sides = zip(given.tile, (_ROWS[kind], _COLUMNS[kind], depths), strict=True)
     lengths = (case.product.m, case.product.n, case.product.k)
@@ -51,7 +54,8 @@ def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     ):
         for schedule in given.schedules:
             for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
-                yield from _filled(given, (bm, bn, bk), unit_tile, schedule, case)
+                plain = _plain(given, (bm, bn, bk), unit_tile, schedule, case)
+                yield from _filled(plain, given, held, case)
 
 
 def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
@@ -77,11 +81,18 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
             yield bm, bn // 2
 
 
-def _filled(
+def _plain(
     given: Given, tile: tuple[int, int, int], unit_tile: tuple[int, int], schedule: Schedule, case: MmaCase
+) -> MmaTiling:
+    """The tiling of a tile in units."""
+    return MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+
+
+def _filled(
+    plain: MmaTiling, given: Given, held: tuple[ElementType, ElementType], case: MmaCase
 ) -> Iterator[MmaTiling]:
-    """Yield the tilings of a tile in units, by their stages, clusters, and slices of k."""
-    plain = MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+    """Yield the tilings of a tile in units, by their stages, of tiles of `held`, clusters, and slices of k."""
+    tile = plain.tile
     if case.unit.is_wgmma and given.unit_tile is None and plain.accumulators_per_thread > _MOST_ACCUMULATORS:
         return
     if plain.is_persistent:
@@ -89,7 +100,7 @@ def _filled(
     if given.stages:
         depths: tuple[int, ...] = (given.stages,)
     elif case.unit.is_wgmma:
-        depths = (max(2, most_stages(plain, case)),)
+        depths = (max(2, most_stages(plain, case, held)),)
     else:
         depths = _STAGES_OF_WARPS
     # Two CTAs share the operand of which a tile has more.
