@@ -357,6 +357,7 @@ _FAMILIES = [
         ("fence.mbarrier_init", _plain("fence.mbarrier_init.release.cluster;")),
         ("fence.proxy.async", _plain("fence.proxy.async.shared::cta;")),
         ("barrier.sync", _plain("bar.sync {0}, {1};", "i32", "i32")),
+        ("barrier.warp", _plain("bar.warp.sync -1;")),
         ("barrier.arrive", _plain("bar.arrive {0}, {1};", "i32", "i32")),
         ("cluster.arrive", _plain("barrier.cluster.arrive.release.aligned;")),
         ("cluster.wait", _plain("barrier.cluster.wait.acquire.aligned;")),

@@ -74,7 +74,13 @@ from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
 from tinyc.dialects.gpu.statements.tma import TmaLoadOp, TmaStoreOp
 from tinyc.dialects.gpu.statements.topk import TopkOp
 from tinyc.dialects.gpu.statements.transpose import TransposeOp
-from tinyc.dialects.gpu.statements.warpgroups import ClusterBarrierOp, FenceAsyncOp, NamedBarrierOp, WarpgroupsOp
+from tinyc.dialects.gpu.statements.warpgroups import (
+    ClusterBarrierOp,
+    FenceAsyncOp,
+    NamedBarrierOp,
+    WarpBarrierOp,
+    WarpgroupsOp,
+)
 from tinyc.dialects.gpu.statements.wgmma import WgmmaOp
 from tinyc.dialects.gpu.statements.wgmma_fragment import LoadFragmentOp, WgmmaFragmentOp
 from tinyc.dialects.gpu.statements.zero import ZeroOp
@@ -96,6 +102,7 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     MbarrierArriveOp,
     MbarrierWaitOp,
     NamedBarrierOp,
+    WarpBarrierOp,
     ClusterBarrierOp,
     FenceAsyncOp,
     LdmatrixOp,

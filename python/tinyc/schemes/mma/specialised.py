@@ -252,6 +252,8 @@ class _Kernel:
             sums = tgpu.WaitGroupOp([carried], [sums], kind, i64(depth), loc=here("acc")).results[0]
             # The products of the stage that is `depth` behind are done.
             done = [arith.cmpi(arith.CmpIPredicate.uge, loop.induction_variable, as_i32(depth))] if depth else []
+            if parts.makes_fragments:  # lanes have read what one of them gives back
+                tgpu.WarpBarrierOp()
             tgpu.MbarrierArriveOp(empty, as_index(place.before(depth, tiling.stages)), done, i64(self.layout.ctas))
             scf.yield_([sums, *ahead, *place.next(tiling.stages).values])
         sums, place = loop.results[0], _Phase(*map(Word, list(loop.results)[-2:]))

@@ -41,6 +41,7 @@ _STATEMENTS: Mapping[type[ir.OpView], Executes] = {
     tgpu.MbarrierArriveOp: waiting.mbarrier_arrive,
     tgpu.MbarrierWaitOp: waiting.mbarrier_wait,
     tgpu.NamedBarrierOp: waiting.named_barrier,
+    tgpu.WarpBarrierOp: waiting.warp_barrier,
     tgpu.ClusterBarrierOp: waiting.cluster_barrier,
     tgpu.FenceAsyncOp: waiting.fence_async,
     tgpu.LdmatrixOp: products.ldmatrix,

@@ -85,7 +85,7 @@ def load_fragment(team: Team, op: LoadFragmentOp) -> Sequence[HeldTile]:
     stage, tile = team.stage(op.tiles, op.stage), fragment_tile(op.fragment.type, "a")
     (below, _), first = op.units, team.number(op.first)
     part = slice(first, first + below * tile.rows), slice(op.k.value, op.k.value + tile.columns)
-    stage.read(op.name, team.known, team.done_by_threads(), by_threads=True, part=part)
+    stage.read(op.name, team.known, team.done_by_lanes(), by_threads=True, part=part)
     shape = team.launch.shape_of(op.loaded)
     index, inside = tensor_places(team, op, shape, stage.values.shape)
     index, inside = tuple(each[part] for each in index), inside[part]
