@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, equals
 from tinyc.dialects.gpu.dialect import GpuTile, InFlightType, accumulator_layout, fragment_tile
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.mma_sync import instruction_name, load_matrices
@@ -79,14 +79,33 @@ class _Fragment:
             lane, k = self.expansion.workers.lane, self.op.k.value
             words = load_matrices(self._buffer, "a", self._start, rows, k, lane, FACTOR_WORDS)
             return [unpacked(element, [each], count) for each in words]
+        places = [self._in_tile(word) for word in range(block, block + FACTOR_WORDS)]
+        if held.order == "row" and count * element.size_bytes == 2 * _WORD_BYTES == count * _WORD_BYTES:
+            return [self._pair(*place) for place in places]
         each = count if held.order == "row" else 1
-        name = f"ld.shared.{8 * each * element.size_bytes}"
-        found: list[list[ir.Value]] = []
-        for word in range(block, block + FACTOR_WORDS):
-            row, column = self._in_tile(word)
-            places = (self._buffer.address(self._start, row, column + at) for at in range(0, count, each))
-            found.append([value for at in places for value in unpacked(element, emit_ptx(name, as_i32(at)), each)])
-        return found
+        return [
+            [value for at in range(0, count, each) for value in self._neighbours(row, column + at, each)]
+            for row, column in places
+        ]
+
+    def _neighbours(self, row: AnyWord, column: AnyWord, count: int) -> list[ir.Value]:
+        """Emit one load of elements that are neighbours in the tile."""
+        element = self._buffer.staged.tile.element
+        address = as_i32(self._buffer.address(self._start, row, column))
+        return unpacked(element, emit_ptx(f"ld.shared.{8 * count * element.size_bytes}", address), count)
+
+    def _pair(self, row: AnyWord, column: AnyWord) -> list[ir.Value]:
+        """Emit the loads of two neighbours of 32 bits: in every other row the second one first.
+
+        The chunks of two rows after each other are exchanged by the swizzle alone, and are in the same banks; so their
+        lanes read different words of them.
+        """
+        is_odd = self.expansion.workers.lane // 4 % 2
+        first, second = (
+            value for at in (column + is_odd, column + 1 - is_odd) for value in self._neighbours(row, at, 1)
+        )
+        swaps = equals(is_odd, 1)
+        return [arith.select(swaps, second, first), arith.select(swaps, first, second)]
 
     def _in_tile(self, word: int) -> tuple[AnyWord, AnyWord]:
         """The row and the first column of a word in the tile."""
