@@ -260,9 +260,14 @@ def _wgmma_wait_of(name: str, count: str, kind: str, words: str) -> Instruction:
     return _reading(_wgmma_wait(name, "0", count, kind), words)
 
 
-def _wgmma_fence_of(name: str, words: str) -> Instruction:
-    """The fence behind which products read registers: these have been written before."""
-    return _reading(Instruction(name, "wgmma.fence.sync.aligned;"), words)
+def _wgmma_fence_of(name: str, count: str, kind: str, words: str) -> Instruction:
+    """The fence that is of a fragment of A, too."""
+    return _reading(_wgmma_fence(name, count, kind), words)
+
+
+def _fragment_fence(name: str, words: str) -> Instruction:
+    """The fence behind which a product reads a fragment of A: its registers have been written before."""
+    return _wgmma_fence_of(name, "0", "f32", words)
 
 
 def _reading(entry: Instruction, words: str) -> Instruction:
@@ -345,7 +350,8 @@ _FAMILIES = [
         (f"wgmma.m64n{_N}k{{8.f32.tf32}}{{|.ra}}", _wgmma),
         (f"wgmma.m64n{_N_OF_INTEGERS}k{{32.s32.s8|32.s32.u8}}{{|.ra}}", _wgmma),
         (f"wgmma.fence.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_fence),
-        (f"wgmma.fence.ra.{_WORDS}", _wgmma_fence_of),
+        (f"wgmma.fence.{_SUMS_COUNT}x{{f32|i32}}.ra.{_WORDS}", _wgmma_fence_of),
+        (f"wgmma.fence.ra.{_WORDS}", _fragment_fence),
         ("wgmma.commit_group", _plain("wgmma.commit_group.sync.aligned;")),
         (f"wgmma.wait_group.{_UP_TO_7}.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_wait),
         (f"wgmma.wait_group.0.{_SUMS_COUNT}x{{f32|i32}}.ra.{_WORDS}", _wgmma_wait_of),

@@ -119,9 +119,7 @@ def _changed(lines: Sequence[str], stage_bytes: int) -> Iterator[tuple[str, list
         (
             "stage of B + 1",
             _DESCRIPTOR,
-            lambda found: (
-                f".reg .b64 further; add.s64 further, {found[3]}, {step}; {found[1]} {found[2]}, further"
-            ),
+            lambda found: f".reg .b64 further; add.s64 further, {found[3]}, {step}; {found[1]} {found[2]}, further",
         ),
         ("stage + 1", _TILE_ACCESS, lambda found: f"{found[1]}[{found[2]}+{stage_bytes}]"),
         ("stage + 1", _BARRIER_ACCESS, lambda found: f"{found[1]}[{found[2]}+8]"),

@@ -160,9 +160,10 @@ def expand_wgmma_fragment(expansion: Expansion, op: WgmmaFragmentOp) -> None:
         expansion.accumulators[op.lhs],
         expansion.accumulators[op.accumulator],
     )
-    emit_ptx(f"wgmma.fence.ra.{len(words)}", *words)
-    if not isinstance(op.accumulator.type, InFlightType):  # from one product to the next accumulators need none
-        sums = emit_ptx(f"wgmma.fence.{len(sums)}x{sums[0].type}", *sums)
+    if isinstance(op.accumulator.type, InFlightType):  # from one product to the next accumulators need none
+        emit_ptx(f"wgmma.fence.ra.{len(words)}", *words)
+    else:
+        sums = emit_ptx(f"wgmma.fence.{len(sums)}x{sums[0].type}.ra.{len(words)}", *sums, *words)
     column = Word.of(expansion.values[op.column])
     beside = layout.columns // layout.unit_columns
     if beside > 1:
