@@ -254,3 +254,14 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   gpu.return
 }
 }
+
+// -----
+
+// A barrier of warps is of all lanes.
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error @+1 {{'tgpu.warp_barrier' has no attribute 'mask'; it has none}}
+  "tgpu.warp_barrier"() {mask = 1 : i32} : () -> ()
+  gpu.return
+}
+}
