@@ -8,6 +8,7 @@ from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import Epilogue
 from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.resources import (
     launch_registers,
     mma_resources,
@@ -100,3 +101,14 @@ def test_more_threads_than_a_cta_has():
             "tile",
         )
     ]
+
+
+def test_what_a_is_made_of_counts_in_shared_memory_and_its_fragments_in_registers():
+    loads = Load("tma", 16, "row", 64, source=ElementType.I8), Load("tma", 16, "row", 128)
+    plain, made = mma_resources(HOPPER, ON_SM90), mma_resources(HOPPER, ON_SM90, loads)
+    assert plain.staged_bytes - made.staged_bytes == 4 * 128 * 64
+    assert made.registers_per_thread == 128 + 26 + 4 * (64 // 16 + 2)
+    assert most_stages(HOPPER, ON_SM90, (ElementType.I8, ElementType.F16)) == 4
+    deep = dataclasses.replace(HOPPER, stages=6)
+    (fault,) = resource_faults(deep, mma_resources(deep, ON_SM90, loads), ON_SM90, loads)
+    assert "6 x (128x64 i8 + 64x256 f16) = 245760 bytes" in fault[1]
