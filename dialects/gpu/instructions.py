@@ -271,8 +271,8 @@ def _fragment_fence(name: str, words: str) -> Instruction:
 
 
 def _reading(entry: Instruction, words: str) -> Instruction:
-    count = int(words)
-    return replace(entry, operands=("i32",) * count, fragments=(count,))
+    """An instruction that takes the words of a fragment, and says nothing of them: it stands behind or before others."""
+    return replace(entry, operands=("i32",) * int(words))
 
 
 def _wgmma_fence(name: str, count: str, kind: str) -> Instruction:

@@ -41,7 +41,7 @@ class ProductKernel:
     def ptx(self) -> str:
         """Its PTX, with the program that launches it behind."""
         bound = dict(zip("MNK", self.sizes, strict=True))
-        program = GEMM.read_text() if self.source is None else _cast(GEMM.read_text(), self.source[0])
+        program = GEMM.read_text() if self.source is None else with_cast(GEMM.read_text(), self.source[0])
         model = tinyc.compile(program, target="sim", arch=self.arch, plan={"scheme": "mma", **self.plan}, bind=bound)
         text, (kernel,) = model.text("ptx"), model.lowering.program().kernels
         if not self.ctas:
@@ -62,7 +62,7 @@ class ProductKernel:
         return {"X": x, "W": w, "bias": bias}, expected
 
 
-def _cast(program: str, element: str) -> str:
+def with_cast(program: str, element: str) -> str:
     """GEMM with X of another element type, cast to f16."""
     view, value = '"src":["X"],"out":"X0"}', '"X": {"dtype":"fp16"'
     assert view in program

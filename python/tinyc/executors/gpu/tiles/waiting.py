@@ -13,8 +13,8 @@ from tinyc.dialects.gpu.statements import (
     MbarrierInitOp,
     MbarrierWaitOp,
     NamedBarrierOp,
-    WarpBarrierOp,
     WaitGroupOp,
+    WarpBarrierOp,
 )
 from tinyc.executors.gpu.memory import KernelFault
 from tinyc.executors.gpu.tiles.mbarriers import Mbarrier
