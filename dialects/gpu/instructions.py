@@ -271,7 +271,7 @@ def _fragment_fence(name: str, words: str) -> Instruction:
 
 
 def _reading(entry: Instruction, words: str) -> Instruction:
-    """An instruction that takes the words of a fragment, and says nothing of them: it stands behind or before others."""
+    """An instruction that takes so many words of a fragment, and does nothing with them: they are there before it."""
     return replace(entry, operands=("i32",) * int(words))
 
 

@@ -198,7 +198,7 @@ def _check_groups(kernel: GpuKernel) -> None:
 
 
 def _check_fragment_in_flight(op: WgmmaFragmentOp) -> None:
-    """Check that a product of a fragment is waited for before the next turn of a loop puts others into its registers."""
+    """Check that a product of a fragment is waited for before the next turn of a loop has others in its registers."""
     here = list(op.operation.block.operations)
     closed = 0
     for each in here[here.index(op) + 1 :]:

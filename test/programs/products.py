@@ -96,7 +96,7 @@ class _Writer:
         return name
 
     def _operand(self, name: str, shape: list, is_transposed: bool, batch: int) -> str:
-        """Add an operand: in the product's type, or from another one, or scaled along k, or shifted by row.
+        """Add an operand: in the product's type, or from another one, or scaled along k, or shifted.
 
         Shifted, the zeros that copies have beyond a tensor would be none any more.
         """
@@ -116,9 +116,12 @@ class _Writer:
             wide = self._node("EXPAND", [scale], result_shape=[*groups, *shape], broadcast_dimensions=[len(groups)])
             value = self._node("MUL", [value, wide])
         if product.prologue == "shift" and name == "A":
-            shift = self._input("shift", product.element, [shape[0]])
-            wide = self._node("EXPAND", [shift], result_shape=[*groups, *shape], broadcast_dimensions=[len(groups)])
-            value = self._node("RELU", [self._node("ADD", [value, wide])])
+            for axis, side in enumerate(("rows", "columns")):
+                shift = self._input(f"shift_{side}", product.element, [shape[axis]])
+                at = [len(groups) + axis]
+                wide = self._node("EXPAND", [shift], result_shape=[*groups, *shape], broadcast_dimensions=at)
+                value = self._node("ADD", [value, wide])
+            value = self._node("RELU", [value])
         return value
 
     # --- epilogues: the outputs' names -------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from tinyc.dialects.gpu.expand.wgmma import descriptor
 from tinyc.dialects.gpu.fragment_layout import FACTOR_WORDS, PIECE_ROWS, WARPGROUP_WARPS, WGMMA_ROWS, FactorLayout
 from tinyc.dialects.gpu.statements import LoadFragmentOp, WgmmaFragmentOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import number
 from tinyc.vocabulary.attributes import tensor_type
@@ -116,39 +118,77 @@ class _Fragment:
 
     def word(self, word: int, elements: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit a word of factors, as the body makes them of elements of the tile."""
-        row, column = self._in_tile(word)
-        values = [self._computed(row, column + at, each) for at, each in enumerate(elements)]
+        (row, column), emitter = self._in_tile(word), self.expansion.elements
+        at_row, run = self._row(row), _Run.of(self, column, len(elements))
+        values: list[ir.Value] = []
+        with emitter.run(run.counter, run.width):  # other operands are read by accesses for the word as a whole
+            for lane in emitter.lanes():
+                values.append(self._computed((at_row, run.position(lane)), column + lane, elements[lane]))
         words = packed_words(self.factors.element, values)
         if self.factors.element is ElementType.F32:  # tensor cores multiply it as tf32, and drop the bits it lacks
             words = [emit_ptx("cvt.tf32", each)[0] for each in words]
         return words
 
-    def _computed(self, row: AnyWord, column: AnyWord, given: ir.Value) -> ir.Value:
-        """Emit an element of A at a place of the tile; 0 where it is beyond A along k."""
+    def _computed(self, at: tuple[ir.Value, ir.Value], column: AnyWord, given: ir.Value) -> ir.Value:
+        """Emit an element of A at a place, of a column of the tile; 0 where that is beyond A along k."""
         elements, op = self.expansion.elements, self.op
-        at = self._kept("rows", row), self._kept("columns", column)
         elements.reduced[op.source] = lambda _: given
-        value = elements.at(op.loaded, self._place.index(elements, *at))
-        if "columns" not in self._place.guarded:
+        value = elements.at(op.loaded, self.place.index(elements, *at))
+        if "columns" not in self.place.guarded:
             return value
-        position = arith.addi(self._place.column, as_index(column))
-        is_inside = elements.within(position, self._place.extent("columns"))
+        position = arith.addi(self.place.column, as_index(column))
+        is_inside = elements.within(position, self.place.extent("columns"))
         return arith.select(is_inside, value, scalars.number(0, value.type))
 
     @functools.cached_property
-    def _place(self) -> TilePlace:
+    def place(self) -> TilePlace:
         values, op = self.expansion.values, self.op
         start = [values[each] for each in (op.batch, op.row, op.column)]
         return TilePlace.of(op, tensor_type(op.loaded.type), start)
 
-    def _kept(self, side: str, at: AnyWord) -> ir.Value:
-        """Emit the position along a side of an element of the tile; the last one that there is where it is beyond."""
-        elements, extent = self.expansion.elements, self._place.extent(side)
-        position = arith.addi(self._place.row if side == "rows" else self._place.column, as_index(at))
-        if side in self._place.guarded:
+    def _row(self, row: AnyWord) -> ir.Value:
+        """Emit the row of A that a row of the tile is."""
+        return self.kept(arith.addi(self.place.row, as_index(row)), "rows", self.place.extent("rows"))
+
+    def kept(self, position: ir.Value, side: str, extent: Dim) -> ir.Value:
+        """Emit one of so many positions along a side of A: the last one where it is beyond."""
+        elements = self.expansion.elements
+        if side in self.place.guarded:
             position = arith.minui(position, elements.extent(extent - 1))
         elements.counters.counter(position, extent)
         return position
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The columns of A that a word has from `first` on: run number `counter` of so many, where A is whole ones."""
+
+    fragment: _Fragment
+    first: ir.Value
+    width: int
+    counter: ir.Value
+    is_whole: bool
+
+    @classmethod
+    def of(cls, fragment: _Fragment, column: AnyWord, width: int) -> "_Run":
+        """That from a column of the tile on."""
+        elements, extent = fragment.expansion.elements, fragment.place.extent("columns")
+        first = arith.addi(fragment.place.column, as_index(column))
+        counter = arith.divui(first, elements.index(width)) if width > 1 else first
+        is_whole = fragment.expansion.kernel.is_multiple(extent, width)
+        if is_whole:
+            counter = fragment.kept(counter, "columns", extents.floordiv(extent, width))
+        else:
+            elements.counters.counter(counter)
+        return cls(fragment, first, width, counter, is_whole)
+
+    def position(self, lane: int) -> ir.Value:
+        """Emit one of the columns, or the last one that A has where it is beyond."""
+        elements = self.fragment.expansion.elements
+        if self.is_whole:
+            return elements.counters.value(elements.counters.expression(self.counter) * self.width + lane)
+        position = arith.addi(self.first, elements.index(lane))
+        return self.fragment.kept(position, "columns", self.fragment.place.extent("columns"))
 
 
 def expand_wgmma_fragment(expansion: Expansion, op: WgmmaFragmentOp) -> None:

@@ -53,7 +53,8 @@ def operand_access(
 def operand_source(kernel: Kernel, contraction: Contraction, side: int) -> tuple[ir.Value, StridedAccess] | None:
     """The one tensor of which each element of operand 0 or 1 is computed from an element, and where that is.
 
-    Others, such as scales, have no element for each; None where several have, or none.
+    Others, such as scales, have no element for each; None where several have, or none. Of a single row or column, for
+    which all may have, it is the first.
     """
     roles, value = contraction.axis_roles, contraction.multiply.operands[side]
     rows, columns = (roles.m, roles.k) if side == 0 else (roles.k, roles.n)
@@ -68,7 +69,8 @@ def operand_source(kernel: Kernel, contraction: Contraction, side: int) -> tuple
             return None
         if all(run.stride != 0 for run in (*strided.rows, *strided.columns)):
             found.append((source, strided))
-    return found[0] if len(found) == 1 else None
+    of_one_line = all(not (access.rows and access.columns) for _, access in found)
+    return found[0] if len(found) == 1 or (found and of_one_line) else None
 
 
 def result_accesses(kernel: Kernel, contraction: Contraction) -> tuple[StridedAccess | str, ...]:
