@@ -81,18 +81,21 @@ class ProductOperand:
     There are several names where the operand is computed from several inputs, and where launches share the kernel.
     `exact` are the element types that hold each of its elements: `element`, and those that the kernel widens to it,
     the narrowest last. `access` is where the elements are before that, or why they are not the elements of a buffer:
-    it completes "since …".
+    it completes "since …". `source` is where the elements of the one tensor are that those of the operand are computed
+    from, each from one of its own, by whatever element-wise ops; None where there is no such tensor.
     """
 
     element: ElementType
     names: tuple[str, ...]
     exact: tuple[ElementType, ...] = ()
     access: StridedAccess | str = "it is not known how it is read"
+    source: StridedAccess | None = None
 
     @property
     def transposed(self) -> "ProductOperand":
         """The transposed matrix, of the same elements."""
-        return replace(self, access=_transposed(self.access))
+        source = self.source and self.source.transposed
+        return replace(self, access=_transposed(self.access), source=source)
 
 
 @dataclass(frozen=True)

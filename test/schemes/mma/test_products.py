@@ -43,11 +43,11 @@ _RELATIVE = {"bfloat16": 2**-7, "float16": 1e-3, "float32": 1e-3}
 
 
 def by_tma(element, layout, prologue, size):
-    """Whether TMA brings both operands to shared memory as they are multiplied."""
+    """Whether TMA brings both operands to shared memory: B as it is multiplied, A as it lies."""
     m, n, k = SIZES[size]
     lines = (k if layout[0] == "n" else m, n if layout[1] == "n" else k)
-    is_as_hardware_has_it = element in ("fp16", "bf16") or layout == "nt"
-    return prologue == "none" and is_as_hardware_has_it and all(each % 16 == 0 for each in lines)
+    is_as_hardware_has_it = element in ("fp16", "bf16") or layout[1] == "t"
+    return prologue != "scale" and is_as_hardware_has_it and all(each % 16 == 0 for each in lines)
 
 
 def is_specialised(kernel):
@@ -107,7 +107,7 @@ def test_results_of_every_kind(kernel, element, batch, epilogue, size):
 
 
 @pairwise(
-    lambda kernel, element, layout: not is_specialised(kernel) or element == "fp16" or layout == "nt",
+    lambda kernel, element, layout: not is_specialised(kernel) or element == "fp16" or layout[1] == "t",
     kernel=("warps", "simple", "cooperative", "pingpong"),
     element=("fp16", "i8", "fp32"),
     layout=LAYOUTS,
@@ -131,6 +131,7 @@ def to_tf32(values, half):
         ("warps", "tn", (0x1000, 0x1000)),
         ("simple", "nt", (0, 0)),  # wgmma reads from shared memory what was copied there, and drops bits
         ("simple", "nn", (0, 0x1000)),  # B is transposed through registers
+        ("simple", "tt", (0x1000, 0)),  # A is transposed in registers
         ("cooperative", "nt", (0, 0)),
     ],
 )
@@ -147,6 +148,6 @@ def test_f32_is_rounded_to_tf32_where_it_passes_through_registers(kernel, layout
 
 
 def test_a_producer_loads_by_tma_or_the_plan_is_refused():
-    with pytest.raises(tinyc.TinycError, match="whose producer loads by TMA, and A is not loaded so") as refused:
-        compiled("cooperative", Product(prologue="cast"))
+    with pytest.raises(tinyc.TinycError, match="whose producer loads by TMA, and B is not loaded so") as refused:
+        compiled("cooperative", Product(prologue="scale"))
     assert refused.value.name == "UnsupportedPlan"

@@ -20,6 +20,7 @@ In reading order:
     maps          tensor maps of operands and outputs
     frame         what kernels of both kinds have
     slices        what becomes of the sums of slices of k, and the kernels beside
+    fragments     products whose operand A is made in registers
     simple        kernels whose threads all load and multiply
     layout        grid, tiles and tensor maps of those whose warpgroups do one of both
     slabs         epilogue and store of these
@@ -36,6 +37,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
+from tinyc.schemes.mma.loads import Loading, tile_loads
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
 from tinyc.schemes.mma.resources import mma_resources
 from tinyc.schemes.mma.tiling import oriented, tiling_of
@@ -121,7 +123,9 @@ def _usual_resources(case: MmaCase) -> Resources | str:
     if case.refusals:
         return case.refusals.errors[0].message
     tiling = tiling_of(plan, case.unit.threads)
-    taken = mma_resources(*oriented(tiling, case)[:2])
+    multiplied, multiplied_case, _ = oriented(tiling, case)
+    loads = tile_loads(multiplied, Loading(), multiplied_case.product, case.unit)
+    taken = mma_resources(multiplied, multiplied_case, loads)
     return Resources(
         grid=mma_grid(tiling, plan, case),
         threads_per_cta=tiling.threads,

@@ -87,7 +87,10 @@ def _tell_of_loads(parts: Parts) -> None:
     for operand, load in zip((product.lhs, product.rhs), parts.loads, strict=True):
         if load.reason:
             name = " and ".join(operand.names) or "an operand"
-            way = f"by cp.async, {load.bytes} bytes at a time" if load.kind == "cp_async" else "through registers"
+            ways = {"tma": "by TMA", "cp_async": f"by cp.async, {load.bytes} bytes at a time"}
+            way = ways.get(load.kind, "through registers")
+            if load.source is not None:
+                way += f", as {load.source}, and makes {parts.unit.factor} of it in registers"
             message = f"@{candidate.name} loads {name} {way}, since {load.reason}"
             remark("operand-staged", candidate.where, message, kernel=candidate.name, operand=name, load=load.kind)
 

@@ -97,7 +97,13 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
                 '; write "simple"'
             )
             yield "UnsupportedPlan", "schedule", message
-        if tiling.unit_threads > _WARP_THREADS and not load.swizzle:
+        if tiling.wait_depth and load.source is not None:
+            message = (
+                f"is {tiling.wait_depth}, and the factors of {side} are made in registers, which products in flight "
+                "read until they are waited for; write 0"
+            )
+            yield "UnsupportedPlan", "wait_depth", message
+        if tiling.unit_threads > _WARP_THREADS and not load.swizzle and load.source is None:
             message = (
                 f"is {'x'.join(map(str, tiling.unit_tile))}, and lines of {side} in shared memory are no multiple of "
                 f"{_LEAST_SWIZZLE} bytes, which wgmma reads swizzled; choose a multiple of 16 along the other side "
@@ -122,11 +128,12 @@ class _Judge:
         """A tiling of a plan with its time, or why there is none; messages and result have m and n as the plan has."""
         given, case, tiling = self._given, self._case, raw.transposed if self._is_transposed else raw
         loads = left, right = self._loads_of(tiling)
-        faults = (*structure_faults(raw, case), *_load_faults(raw, (right, left) if self._is_transposed else loads))
+        as_planned = (right, left) if self._is_transposed else loads
+        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned))
         if faults:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)
-        exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
+        exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case, as_planned))
         if exceeded:
             return PrunedTiling(raw, exceeded)
         key = tiling.tile, resources.ctas_per_sm

@@ -20,8 +20,10 @@ from tinyc.schemes.mma.tiling import Along, MmaTiling
 _BANDS = (1, 2, 4, 8, 16)
 #: The part of L2 that operands may fill and still be there when they are read again.
 _USEFUL_L2 = 0.7
-#: Cycles of a sub-partition for 32 elements that pass through registers: their indices, loads, ops, and stores.
+#: Cycles of a sub-partition for 32 elements that pass through registers: their indices, loads, ops, and stores; for 32
+#: of which warpgroups make factors there.
 _REGISTER_CYCLES = 12
+_FRAGMENT_CYCLES = 4
 #: Instructions for an accumulator that becomes an element of an output in shared memory, besides the epilogue's ops.
 _STORE_OPS = 2
 #: The part of a gap that remains where another unit multiplies meanwhile.
@@ -113,12 +115,15 @@ def _step_terms(
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
     # Units of fewer warps than the SM has sub-partitions leave some idle.
     busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers * resident / rates.sub_partitions)
-    # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'.
+    # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'. Rows that pass through registers
+    # on their way are read once, as what they are then.
     rows = unit.rows if unit.is_wgmma else wm
-    fragments = (bm // rows) * (bn // wn) * (rows + wn)
-    shared = (fragments + bm + bn) * bk * size / rates.shared_bytes_per_cycle
+    held, made = (loads[0].element(unit).size_bytes, bool(loads[0].source)) if loads else (size, False)
+    a_bytes = bm * (bn // wn) * held + bm * held
+    b_bytes = (bm // rows) * bn * size + bn * size
+    shared = (a_bytes + b_bytes) * bk / rates.shared_bytes_per_cycle
     # What is beyond the operands is not read.
-    high, wide = min(bm, m) * bk * size, min(bn, n) * bk * size
+    high, wide = min(bm, m) * bk * held, min(bn, n) * bk * size
     m_share, n_share = tiling.cluster
     from_l2 = (high / n_share + wide / m_share) * busy_sms / rates.l2_bytes_per_cycle
     terms = [
@@ -130,6 +135,9 @@ def _step_terms(
     if computed:
         warps = computed / 32
         terms.append(("staging through registers", warps * _REGISTER_CYCLES / rates.sub_partitions))
+    if made:
+        warps = bm * bk * (bn // wn) / 32
+        terms.append(("factors in registers", warps * _FRAGMENT_CYCLES / rates.sub_partitions))
     return terms
 
 

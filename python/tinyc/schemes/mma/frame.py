@@ -182,10 +182,22 @@ class Parts:
         """Tiles along k of each slice of it; the last slices may reach beyond k."""
         return extents.ceildiv(extents.ceildiv(self.product.k, self.tiling.tile[2]), self.tiling.slices)
 
+    @property
+    def makes_fragments(self) -> bool:
+        """Whether warpgroups make A in their registers of what its tiles have."""
+        return self.loads[0].source is not None
+
+    def copied_access(self, side: int) -> StridedAccess:
+        """Where the elements are that are copied for operand 0 or 1, as they lie."""
+        operand = (self.product.lhs, self.product.rhs)[side]
+        access = operand.access if self.loads[side].source is None else operand.source
+        assert isinstance(access, StridedAccess)  # else its load is through registers
+        return access
+
     def circular_buffer(self, side: int) -> ir.Type:
         """The tiles of operand 0 or 1 in shared memory."""
         load, (bm, bn, bk) = self.loads[side], self.tiling.tile
-        tile = GpuTile(self.unit.factor, *((bm, bk), (bk, bn))[side])
+        tile = GpuTile(load.element(self.unit), *((bm, bk), (bk, bn))[side])
         return smem_type(tile, self.tiling.stages, load.order, load.swizzle)
 
     def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
@@ -218,7 +230,7 @@ class StatementWriter:
         if load.kind == "registers":
             self._load_computed(side, tiles, stage, (corner.batch, row, column))
             return
-        access = self.operand_access(side)
+        access = self.parts.copied_access(side)
         buffer = self.frame.buffers[self.parts.origin.kernel.buffers[access.buffer]]
         matrix = StridedMatrix.of_access(access)
         size = i64(load.bytes)
@@ -229,12 +241,6 @@ class StatementWriter:
             tiles, stage, buffer, corner.batch, row, column,
             said["offset"], said["rows"], said["columns"], said["batches"], guarded, clamped, size,
         )  # fmt: skip
-
-    def operand_access(self, side: int) -> StridedAccess:
-        """Where the elements of an operand are that is copied as it is."""
-        access = (self.parts.product.lhs, self.parts.product.rhs)[side].access
-        assert isinstance(access, StridedAccess)  # else its load is through registers
-        return access
 
     def _beyond(self, side: int, clamps: bool) -> tuple[ir.ArrayAttr, ir.ArrayAttr]:
         """The sides at which a tile may reach beyond an operand: where it has zeros then, and where the last again.
@@ -251,15 +257,30 @@ class StatementWriter:
 
     def _load_computed(self, side: int, tiles: ir.Value, stage: ir.Value, at: tuple[ir.Value, ...]) -> None:
         """Emit the load of a tile whose elements a body computes."""
-        kernel, factor = self.parts.origin.kernel, self.parts.factors[side]
+        guarded = self._beyond(side, clamps=False)[0]
+        statement = tgpu.LoadTileOp(tiles, stage, *at, *self.operand_sides(side), guarded)
+        statement.body.blocks.append()
+        self.write_operand(statement, side)
+
+    def operand_sides(self, side: int) -> list[ir.Attribute]:
+        """The axes of an operand along the rows and the columns of its tile, and of the batch."""
         m, n, k = self.parts.factor_axes
         axes = (m, k) if side == 0 else (k, n)
-        sides = [ir.DenseI64ArrayAttr.get(each) for each in (*axes, self.parts.contraction.batch_axes)]
-        statement = tgpu.LoadTileOp(tiles, stage, *at, *sides, self._beyond(side, clamps=False)[0])
-        block = statement.body.blocks.append()
-        local = copy_body(self.frame, statement, needed_for(kernel, [factor]))
-        with ir.InsertionPoint(block):
-            YieldOp(_narrowed(local[factor], self.parts.unit.factor))
+        return [ir.DenseI64ArrayAttr.get(each) for each in (*axes, self.parts.contraction.batch_axes)]
+
+    def write_operand(
+        self,
+        statement: tgpu.LoadTileOp | tgpu.LoadFragmentOp,
+        side: int,
+        given: Mapping[ir.Value, ir.Value] | None = None,
+    ) -> None:
+        """Write the body that computes an operand from what is `given` as an argument, and from what it reads."""
+        operand = self.parts.factors[side]
+        known = dict(given or {})
+        ops = needed_for(self.parts.origin.kernel, [operand], given=known)
+        local = copy_body(self.frame, statement, ops, known)
+        with ir.InsertionPoint(statement.body.blocks[0]):
+            YieldOp(_narrowed(local[operand], self.parts.unit.factor))
         close_body(statement)
 
     # --- results ------------------------------------------------------------------------------------------------------

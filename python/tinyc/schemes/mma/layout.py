@@ -58,10 +58,9 @@ class KernelLayout:
         """The maps of the operands, then for each output of what is read beside the accumulators, and its own."""
         parts = self.parts
         found: dict[_MapKey, MatrixMap] = {}
-        for side, operand in enumerate((parts.product.lhs, parts.product.rhs)):
-            assert isinstance(operand.access, StridedAccess)  # TMA loads it
+        for side in (0, 1):
             layout = staged_tile(parts.circular_buffer(side)).layout
-            found["operand", side] = map_of(operand.access, layout, self.multicast(side))
+            found["operand", side] = map_of(parts.copied_access(side), layout, self.multicast(side))
         for number, (store, access) in enumerate(zip(parts.stores, parts.product.results, strict=True)):
             for value in self.residuals(number):
                 read, layout = parts.residuals[value][0], staged_tile(self.slab_type(number, value)).layout

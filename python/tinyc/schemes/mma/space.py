@@ -12,8 +12,10 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.given import Given
+from tinyc.schemes.mma.loads import staged_elements
 from tinyc.schemes.mma.resources import most_stages
 from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
+from tinyc.vocabulary.element_type import ElementType
 
 #: Sides of tiles that are tried where a plan leaves them free.
 _ROWS = {16: (16, 32, 64, 128, 256), 64: (64, 128, 192, 256)}
@@ -67,6 +69,7 @@ def _orientations(given: Given, case: MmaCase) -> tuple[bool, ...]:
 def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings whose rows are along an instruction's."""
     kind, (m, n, k, _) = case.unit.rows, case.lengths
+    held = staged_elements(given.loading, case.product, case.unit)
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
     columns = _fitting(n) if _is_short(n) else _worthwhile(_COLUMNS[kind], n)
     free = _worthwhile(_ROWS[kind], m), columns, _worthwhile(depths, k)
@@ -74,7 +77,8 @@ def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     for bm, bn, bk in itertools.product(*sides):
         for schedule in given.schedules:
             for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
-                yield from _filled(given, (bm, bn, bk), unit_tile, schedule, case)
+                plain = _plain(given, (bm, bn, bk), unit_tile, schedule, case)
+                yield from _filled(plain, given, held, case)
 
 
 def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
@@ -116,11 +120,18 @@ def _of_whole_rows(tile: tuple[int, int]) -> Iterator[tuple[int, int]]:
     yield from ((wm, bn) for wm in sides or [16])
 
 
-def _filled(
+def _plain(
     given: Given, tile: tuple[int, int, int], unit_tile: tuple[int, int], schedule: Schedule, case: MmaCase
+) -> MmaTiling:
+    """The tiling of a tile in units."""
+    return MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+
+
+def _filled(
+    plain: MmaTiling, given: Given, held: tuple[ElementType, ElementType], case: MmaCase
 ) -> Iterator[MmaTiling]:
-    """Yield the tilings of a tile in units, by their stages, clusters, and slices of k."""
-    plain = MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+    """Yield the tilings of a tile in units, by their stages, of tiles of `held`, clusters, and slices of k."""
+    tile = plain.tile
     if case.unit.is_wgmma and given.unit_tile is None and plain.accumulators_per_thread > _MOST_ACCUMULATORS:
         return
     if plain.is_persistent:
@@ -128,7 +139,7 @@ def _filled(
     if given.stages:
         depths: tuple[int, ...] = (given.stages,)
     elif case.unit.is_wgmma:
-        depths = (max(2, most_stages(plain, case)),)
+        depths = (max(2, most_stages(plain, case, held)),)
     else:
         depths = _STAGES_OF_WARPS
     # Two CTAs share the operand of which a tile has more.

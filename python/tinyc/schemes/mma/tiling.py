@@ -52,6 +52,11 @@ class MmaTiling:
         return self.tile[0] // self.unit_tile[0], self.tile[1] // self.unit_tile[1]
 
     @property
+    def units_of_role(self) -> tuple[int, int]:
+        """The units that run a statement together: those of the tile, or one where warps are specialised."""
+        return (1, 1) if self.is_persistent else self.units
+
+    @property
     def cluster_tile(self) -> tuple[int, int, int]:
         """What the CTAs of a cluster compute at a time, of m, n and k."""
         return self.tile[0] * self.cluster[0], self.tile[1] * self.cluster[1], self.tile[2]
