@@ -171,6 +171,29 @@ def test_sizes_that_runs_are_expected_to_have_get_kernels_of_few_rows():
         np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
 
 
+#: The product of few rows with weights in i8, which are cast.
+OF_WEIGHTS = {
+    "uops": [
+        {"uop": "CAST", "src": ["W"], "arg": {"to": "fp16"}, "out": "W_f16"},
+        {"uop": "RESHAPE", "src": ["X"], "arg": {"result_shape": [8, 1, 128]}, "out": "x"},
+        {"uop": "RESHAPE", "src": ["W_f16"], "arg": {"result_shape": [1, 256, 128]}, "out": "w"},
+        {"uop": "MUL", "src": ["x", "w"], "out": "products"},
+        {"uop": "REDUCE", "src": ["products"], "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"}, "out": "Y"},
+    ],
+    "values": {"X": {"dtype": "fp16", "shape": [8, 128]}, "W": {"dtype": "i8", "shape": [256, 128]}},
+}
+
+
+def test_weights_of_transposed_operands_are_made_in_registers():
+    model = tinyc.compile(OF_WEIGHTS, target="sim", arch="sm_90a", plan={"scheme": "mma", "schedule": "cooperative"})
+    (told,) = [each.message for each in model.remarks if each.code == "operand-staged"]
+    assert "loads W by TMA, as i8, and makes f16 of it in registers" in told
+    random = np.random.default_rng(11)
+    x, w = random.standard_normal((8, 128)).astype(np.float16), random.integers(-9, 10, (256, 128)).astype(np.int8)
+    expected = x.astype(np.float32) @ w.T.astype(np.float32)
+    np.testing.assert_allclose(model(x, w).astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+
+
 def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
     plan = {"scheme": "mma", **COOPERATIVE, "cluster": [2, 1]}
     ptx = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan=plan, bind={"M": 256, "N": 256, "K": 128}).text("ptx")

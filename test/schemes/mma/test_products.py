@@ -55,7 +55,11 @@ def is_specialised(kernel):
 
 
 def fits_operands(kernel, element, layout, prologue, size):
-    return not is_specialised(kernel) or by_tma(element, layout, prologue, size)
+    """What is in front of A, or A across k, is made in registers; of transposed operands that would be B."""
+    if not is_specialised(kernel):
+        return True
+    is_plain = prologue == "none" and (element in ("fp16", "bf16") or layout == "nt")
+    return by_tma(element, layout, prologue, size) and (is_plain or not kernel.endswith("transposed"))
 
 
 def fits_results(kernel, element, batch, epilogue, size):
