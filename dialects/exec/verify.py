@@ -84,8 +84,8 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
             errors += [_tensor_map_error(tensor_map, each) for tensor_map in each.tensor_maps]
             for message in filter(None, errors):
                 yield at.location, message
-        yield from _alternative_violations(kernel, at)
-        named = {pointer.buffer for pointer in kernel.pointers}
+        yield from _alternative_violations(program, kernel, at)
+        named = {pointer.buffer for each in kernel.launches for pointer in each.pointers}
         if named != {*kernel.reads, *kernel.writes}:
             yield at.location, f"reads and writes must name the buffers of the parameters, {', '.join(sorted(named))}"
         for name in kernel.writes:
@@ -95,13 +95,24 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
             yield at.location, f"status slot {kernel.status.slot} belongs to two kernels; give each its own slot"
 
 
-def _alternative_violations(kernel: KernelLaunch, at: KernelOp) -> Iterator[Violation]:
-    """Check that the alternatives of a launch work on its buffers and its status slot."""
-    own = [pointer.buffer for pointer in kernel.pointers], kernel.status
-    for each in kernel.launches[1:]:
-        if ([pointer.buffer for pointer in each.pointers], each.status) != own:
+def _alternative_violations(program: Program, kernel: KernelLaunch, at: KernelOp) -> Iterator[Violation]:
+    """Check that the alternatives of a launch work on its buffers and its status slot, each with its own workspaces."""
+    workspaces = _workspaces(program, kernel)
+    own, *others = (
+        ([pointer.buffer for pointer in each.pointers if pointer.buffer not in workspaces], each.status)
+        for each in kernel.launches
+    )
+    for each, theirs in zip(kernel.alternatives, others, strict=True):
+        if theirs != own:
             message = f"alternative @{each.symbol} has other buffers or another status slot than @{kernel.symbol}"
             yield at.location, f"{message}; pass it the same, in the same order"
+
+
+def _workspaces(program: Program, kernel: KernelLaunch) -> set[str]:
+    """The buffers in which a launch may keep what is its own: nothing reads them that does not write them, too."""
+    held = {buffer.name for buffer in program.buffers if buffer.kind in ("arena", "prepared")}
+    read = {name for each in program.kernels for name in each.reads if name not in each.writes}
+    return held.intersection(kernel.writes) - read
 
 
 def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | None:

@@ -5,6 +5,9 @@ and 1 the columns 2 * (l mod 4) and the next of row l / 4, in registers 2 and 3 
 pieces below and beside each other; the two instructions differ in which rows of a tile are a warp's. A thread's
 registers go piece by piece, along the columns first.
 
+Factors are in words of 32 bits, each of some neighbours along k. Of A a lane has four words for 16 rows and 8 words
+along k: the word l mod 4 of the rows l / 4 and l / 4 + 8, then the same 4 words further on.
+
 **Source:** PTX ISA, "Matrix Fragments for mma.m16n8k16" and "Register Fragments for wgmma.mma_async.m64nNk16".
 """
 
@@ -98,3 +101,38 @@ class FragmentLayout:
             shape = f"{self.unit_rows}x{self.unit_columns}"
             return f"is {self.rows}x{self.columns}, which {shape} for each {self.unit} do not divide"
         return None
+
+
+#: Of A: words of a row that one instruction multiplies, and those of a lane for 16 rows.
+_ROW_WORDS, FACTOR_WORDS = 8, 4
+
+
+@dataclass(frozen=True)
+class FactorLayout:
+    """The factors of A that a warpgroup multiplies in one step along k, of `rows` rows, in words of `word_elements`."""
+
+    rows: int
+    word_elements: int
+
+    @property
+    def columns(self) -> int:
+        """Elements along k of a step."""
+        return _ROW_WORDS * self.word_elements
+
+    @property
+    def words(self) -> int:
+        """Words of a thread."""
+        return self.rows // WGMMA_ROWS * FACTOR_WORDS
+
+    def word(self, number: int, quarter: Any, lane: Any) -> tuple[Any, Any]:
+        """The row and the first column of a word of a lane, of one of the warpgroup's four warps."""
+        block, inside = divmod(number, FACTOR_WORDS)
+        row = block * WGMMA_ROWS + inside % 2 * (PIECE_ROWS // 2)
+        return quarter * PIECE_ROWS + lane // 4 + row, (lane % 4 + inside // 2 * 4) * self.word_elements
+
+    def place(self, thread: int, register: int) -> tuple[int, int]:
+        """The row and column of a thread's element, the elements of its words counted as registers."""
+        warp, lane = divmod(thread, WARP_LANES)
+        number, inside = divmod(register, self.word_elements)
+        row, column = self.word(number, warp, lane)
+        return row, column + inside

@@ -11,7 +11,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -255,6 +255,26 @@ def _wgmma_wait(name: str, pending: str, count: str, kind: str) -> Instruction:
     return Instruction(name, f"wgmma.wait_group.sync.aligned {pending};", updated=(kind,) * int(count))
 
 
+def _wgmma_wait_of(name: str, count: str, kind: str, words: str) -> Instruction:
+    """The wait for all products, which takes what they read of registers: nothing may write to these before."""
+    return _reading(_wgmma_wait(name, "0", count, kind), words)
+
+
+def _wgmma_fence_of(name: str, count: str, kind: str, words: str) -> Instruction:
+    """The fence that is of a fragment of A, too."""
+    return _reading(_wgmma_fence(name, count, kind), words)
+
+
+def _fragment_fence(name: str, words: str) -> Instruction:
+    """The fence behind which a product reads a fragment of A: its registers have been written before."""
+    return _wgmma_fence_of(name, "0", "f32", words)
+
+
+def _reading(entry: Instruction, words: str) -> Instruction:
+    """An instruction that takes so many words of a fragment, and does nothing with them: they are there before it."""
+    return replace(entry, operands=("i32",) * int(words))
+
+
 def _wgmma_fence(name: str, count: str, kind: str) -> Instruction:
     return Instruction(name, "wgmma.fence.sync.aligned;", updated=(kind,) * int(count))
 
@@ -308,6 +328,8 @@ _N_OF_INTEGERS = _any([8, 16, 24, *range(32, 257, 16)])
 #: Accumulators of a thread: pieces of four.
 _SUMS_COUNT = _any(range(4, 257, 4))
 _REGISTER_COUNT = _any(range(24, 257, 8))
+#: Words of a fragment of A: four for 64 rows.
+_WORDS = _any(range(4, 17, 4))
 
 _FAMILIES = [
     InstructionFamily(*each)
@@ -328,8 +350,11 @@ _FAMILIES = [
         (f"wgmma.m64n{_N}k{{8.f32.tf32}}{{|.ra}}", _wgmma),
         (f"wgmma.m64n{_N_OF_INTEGERS}k{{32.s32.s8|32.s32.u8}}{{|.ra}}", _wgmma),
         (f"wgmma.fence.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_fence),
+        (f"wgmma.fence.{_SUMS_COUNT}x{{f32|i32}}.ra.{_WORDS}", _wgmma_fence_of),
+        (f"wgmma.fence.ra.{_WORDS}", _fragment_fence),
         ("wgmma.commit_group", _plain("wgmma.commit_group.sync.aligned;")),
         (f"wgmma.wait_group.{_UP_TO_7}.{_SUMS_COUNT}x{{f32|i32}}", _wgmma_wait),
+        (f"wgmma.wait_group.0.{_SUMS_COUNT}x{{f32|i32}}.ra.{_WORDS}", _wgmma_wait_of),
         ("mbarrier.init", _plain("mbarrier.init.shared::cta.b64 [{0}], {1};", "i32", "i32")),
         ("mbarrier.expect_tx", _plain("mbarrier.arrive.expect_tx.shared::cta.b64 _, [{0}], {1};", "i32", "i32")),
         ("mbarrier.arrive", _plain("mbarrier.arrive.shared::cta.b64 _, [{0}];", "i32")),
@@ -338,6 +363,7 @@ _FAMILIES = [
         ("fence.mbarrier_init", _plain("fence.mbarrier_init.release.cluster;")),
         ("fence.proxy.async", _plain("fence.proxy.async.shared::cta;")),
         ("barrier.sync", _plain("bar.sync {0}, {1};", "i32", "i32")),
+        ("barrier.warp", _plain("bar.warp.sync -1;")),
         ("barrier.arrive", _plain("bar.arrive {0}, {1};", "i32", "i32")),
         ("cluster.arrive", _plain("barrier.cluster.arrive.release.aligned;")),
         ("cluster.wait", _plain("barrier.cluster.wait.acquire.aligned;")),

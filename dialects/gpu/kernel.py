@@ -21,11 +21,11 @@ from tinyc.dialects.gpu.launch_attributes import (
     WORKSPACE,
     cluster_of,
     dynamic_shared_bytes_of,
-    guards_of,
     tensor_map_of,
 )
 from tinyc.dialects.launch import TensorMapArgument
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.guards import guards_of
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
@@ -134,7 +134,7 @@ class GpuKernel:
     @property
     def guards(self) -> tuple[Assumption, ...]:
         """The relations between extents where it is an alternative of another kernel; none where it is not."""
-        return guards_of(self.op.attributes.get(GUARDS, None))
+        return guards_of(self.op.attributes.get(GUARDS, None), GUARDS)
 
     def is_multiple(self, extent: Dim, of: int) -> bool:
         """Whether an extent is a multiple of a number: by itself, or by the guards of the launch."""

@@ -11,15 +11,12 @@ In: attributes of a `gpu.func` or of one of its arguments. Out: plain data. `ker
     tgpu.workspace                                   of an argument: memory that is the launch's own
 """
 
-from collections.abc import Sequence
-
 from tinyc.dialects.launch import TensorMapArgument
-from tinyc.expr.assumption import Assumption
-from tinyc.expr.extents import Dim
+from tinyc.dialects.region.guards import canonical_extents
 from tinyc.mlir import ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.runtime.tensor_map import Tiling
-from tinyc.vocabulary.attributes import decode, extents_attribute
+from tinyc.vocabulary.attributes import extents_attribute
 
 CLUSTER, DYNAMIC_SHARED_BYTES, GUARDS = "tgpu.cluster", "tgpu.dynamic_shared_bytes", "tgpu.guards"
 TENSOR_MAP, WORKSPACE = "tgpu.tensor_map", "tgpu.workspace"
@@ -47,34 +44,16 @@ def dynamic_shared_bytes_of(given: ir.Attribute | None) -> int:
     return given.value
 
 
-def guards_of(given: ir.Attribute | None) -> tuple[Assumption, ...]:
-    """The relations between extents at which the kernel may be launched; none where it is no alternative by them."""
-    if given is None:
-        return ()
-    if not isinstance(given, ir.ArrayAttr) or not len(given):
-        raise Malformed(f'has {GUARDS} = {given}; it must be relations between extents, [["M", "le", 128]]')
-    return tuple(_guard(each) for each in given)
-
-
-def _guard(given: ir.Attribute) -> Assumption:
-    parts = list(given) if isinstance(given, ir.ArrayAttr) else []
-    predicate = parts[1].value if len(parts) == 3 and isinstance(parts[1], ir.StringAttr) else None
-    if predicate not in ("eq", "le"):
-        raise Malformed(f'has the guard {given}; it must be two extents and "eq" or "le" between them')
-    lhs, rhs = _extents(ir.ArrayAttr.get([parts[0], parts[2]]), "a guard")
-    return Assumption(lhs, predicate, rhs)
-
-
 def tensor_map_of(given: ir.Attribute | None) -> TensorMapArgument:
     """The tensor map that an argument is."""
     entries = {each.name: each.attr for each in given} if isinstance(given, ir.DictAttr) else {}
     if sorted(entries) != sorted(_MAP_KEYS):
         raise Malformed(f"has {TENSOR_MAP} = {given}; it must be a dictionary of {', '.join(_MAP_KEYS)}")
-    box = _extents(entries["box"], "box")
+    box = canonical_extents(entries["box"], "box")
     sides = tuple(side for side in box if isinstance(side, int))
     if len(sides) != len(box):
         raise Malformed(f"has a tensor map with box = {entries['box']}; its sides are numbers")
-    dims, strides = (_extents(entries[name], name) for name in ("dims", "strides"))
+    dims, strides = (canonical_extents(entries[name], name) for name in ("dims", "strides"))
     return TensorMapArgument(_number(entries, "buffer"), Tiling(dims, strides, sides, _number(entries, "swizzle")))
 
 
@@ -83,16 +62,6 @@ def _number(entries: dict[str, ir.Attribute], name: str) -> int:
     if not isinstance(given, ir.IntegerAttr) or isinstance(given, ir.BoolAttr):
         raise Malformed(f"has a tensor map with {name} = {given}; it must be a number")
     return given.value
-
-
-def _extents(given: ir.Attribute, what: str) -> tuple[Dim, ...]:
-    """Extents, each canonical."""
-    if not isinstance(given, ir.ArrayAttr):
-        raise Malformed(f'has {what} = {given}; it must be an array of extents, ["K", 128]')
-    dims: Sequence[Dim] = decode(given)
-    if extents_attribute(dims) != given:
-        raise Malformed(f"has {what} = {given}, which is not canonical; write {extents_attribute(dims)}")
-    return tuple(dims)
 
 
 def tensor_map_attribute(tensor_map: TensorMapArgument) -> ir.DictAttr:

@@ -106,8 +106,9 @@ class _File:
         self.program = _program(module)
         self.constants = _constants(module) if self.program is not None else {}
         statements = kernels_of_statements(module) if self.program is not None else []
-        with ir.InsertionPoint(module.body):
-            self.references = {kernel.name: reference_of(kernel) for kernel in statements}
+        own = [] if self.program is None else [each.symbol for each in self.program.kernels if not each.is_idle]
+        with ir.InsertionPoint(module.body):  # alternatives compute the same
+            self.references = {kernel.name: reference_of(kernel) for kernel in statements if kernel.name in own}
         GpuExpand().run(module)
         self.kernels = gpu_kernels_of(module)
         for each in (*(kernel.op for kernel in self.kernels.values()), *self.references.values()):
@@ -146,10 +147,8 @@ class _File:
         return f"{_launch_comment(kernel)}\n{printer.text(self.names[kernel.name])}"
 
     def _references(self) -> list[str]:
-        """The reference of each kernel that is launched; its alternatives compute the same."""
-        kernels = () if self.program is None else self.program.kernels
-        launched = {kernel.symbol for kernel in kernels}
-        return [self._reference(kernel) for name, kernel in self.kernels.items() if name in launched]
+        """The reference of each kernel that is launched."""
+        return [self._reference(kernel) for name, kernel in self.kernels.items() if name in self.references]
 
     def _reference(self, kernel: GpuKernel) -> str:
         reference, names = self.references[kernel.name], argument_names(kernel)

@@ -25,6 +25,7 @@ from tinyc.dialects.gpu.statements import (
     TmaStoreOp,
     WaitGroupOp,
     WarpgroupsOp,
+    WgmmaFragmentOp,
     WgmmaOp,
 )
 from tinyc.dialects.gpu.statements.warpgroups import NAMED_BARRIERS
@@ -37,7 +38,12 @@ from tinyc.target.target import Target
 
 _Op = TypeVar("_Op", bound=ir.OpView)
 #: What is done in groups, by the statement that starts it.
-_GROUPED: dict[type[ir.OpView], str] = {CpAsyncOp: "cp_async", TmaStoreOp: "bulk", WgmmaOp: "wgmma"}
+_GROUPED: dict[type[ir.OpView], str] = {
+    CpAsyncOp: "cp_async",
+    TmaStoreOp: "bulk",
+    WgmmaOp: "wgmma",
+    WgmmaFragmentOp: "wgmma",
+}
 
 
 def check_asynchrony(kernel: GpuKernel, target: Target) -> None:
@@ -60,6 +66,8 @@ def check_asynchrony(kernel: GpuKernel, target: Target) -> None:
             _check_expected(op)
         elif isinstance(op, MbarrierInitOp):
             _check_pairs(op)
+        elif isinstance(op, WgmmaFragmentOp):
+            _check_fragment_in_flight(op)
     _check_groups(kernel)
 
 
@@ -187,6 +195,21 @@ def _check_groups(kernel: GpuKernel) -> None:
             if not any(op.kind.value == kind for op in _ops_of(kernel, closing)):
                 name, missing = (each.OPERATION_NAME for each in (started, closing))
                 raise Malformed(f"has a '{name}' and no '{missing}' of \"{kind}\"; nothing says when it is done")
+
+
+def _check_fragment_in_flight(op: WgmmaFragmentOp) -> None:
+    """Check that a product of a fragment is waited for before the next turn of a loop has others in its registers."""
+    here = list(op.operation.block.operations)
+    closed = 0
+    for each in here[here.index(op) + 1 :]:
+        if isinstance(each, CommitGroupOp) and each.kind.value == "wgmma":
+            closed += 1
+        elif isinstance(each, WaitGroupOp) and each.kind.value == "wgmma" and each.pending.value < closed:
+            return
+    raise Malformed(
+        f"has a '{op.operation.name}' whose group no 'tgpu.wait_group' behind it in its block is for; until then its "
+        "fragment is read, and in the next turn of a loop its registers are others'"
+    )
 
 
 def _ops_of(kernel: GpuKernel, kind: type[_Op]) -> list[_Op]:

@@ -15,10 +15,10 @@ from tinyc.dialects.gpu.launch_attributes import (
     TENSOR_MAP,
     cluster_of,
     dynamic_shared_bytes_of,
-    guards_of,
     tensor_map_of,
 )
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.guards import guards_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
@@ -51,7 +51,7 @@ def check_launch(kernel: GpuKernel, symbols: Sequence[str], target: Target) -> N
             _check_tensor_map(kernel, note, symbols, target)
         elif TENSOR_MAP in note:
             raise Malformed(f"has {TENSOR_MAP} on argument {argument.arg_number}, which is of type {argument.type}")
-    for guard in guards_of(attributes.get(GUARDS, None)):
+    for guard in guards_of(attributes.get(GUARDS, None), GUARDS):
         require_known((guard.lhs, guard.rhs), symbols, "its guards")
 
 

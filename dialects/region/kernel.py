@@ -13,7 +13,9 @@ from tinyc.analysis.in_place import in_place_pairs
 from tinyc.analysis.loop_nest import LoopNest, loop_nest
 from tinyc.dialects.launch import Launchable, LaunchContract, MemorySpace
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.guards import GUARDS, guards_of
 from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.assumption import Assumption
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
@@ -48,6 +50,11 @@ class Kernel(Launchable):
         """The sizes at which it is an alternative of another kernel; none where it is not."""
         attributes = self.op.attributes
         return region.sizes_of_attribute(attributes[region.SIZES]) if region.SIZES in attributes else {}
+
+    @property
+    def guards(self) -> tuple[Assumption, ...]:
+        """The relations between extents at which it is launched as an alternative; none where no relation decides."""
+        return guards_of(self.op.attributes.get(GUARDS, None))
 
     @property
     def block(self) -> ir.Block:
@@ -134,7 +141,15 @@ class Kernel(Launchable):
         """The launch contract of its loops, which take the range of the parallel one besides."""
         grid = (self.nest.turns, 1, 1)
         return LaunchContract(
-            self.name, "host", grid, (1, 1, 1), self.tensors, self.is_checked, self.symbols, sizes=self.sizes
+            self.name,
+            "host",
+            grid,
+            (1, 1, 1),
+            self.tensors,
+            self.is_checked,
+            self.symbols,
+            sizes=self.sizes,
+            guards=self.guards,
         )
 
 

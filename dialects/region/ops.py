@@ -12,6 +12,7 @@
 from typing import Any, TypeAlias
 
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.guards import GUARDS, guards_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.mlir import ext, ir
@@ -27,8 +28,8 @@ from tinyc.vocabulary.types import TensorType
 BOUNDARY_ALIGNMENT_BYTES = 128
 
 
-#: Attributes: of a kernel, the sizes at which it is the same as the one that it is an alternative of; of a launch, the
-#: alternatives of its kernel.
+#: Attributes: of a kernel, the sizes at which it is the same as the one that it is an alternative of (`guards` has more
+#: of where it is launched); of a launch, the alternatives of its kernel.
 SIZES, ALTERNATIVES = "sizes", "alternatives"
 
 
@@ -88,7 +89,8 @@ def held_tensor(mlir_type: ir.Type) -> TensorType:
 class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
 
-    One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same.
+    One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same; or `guards`,
+    relations between extents: there it is launched.
     """
 
     sym_name: ir.StringAttr
@@ -132,7 +134,7 @@ class LaunchOp(RegionDialect.Operation, name="launch", traits=[tiny.Pure]):
     The function type has the kernel's inputs and outputs; the results of the call are fresh tensors. `node`, which may
     be left out, is the user's name of the op in the kernel that an index may be out of range for, where that is no
     result; the launch is then at its place. `alternatives`, which may be left out, too, are kernels that take the
-    kernel's place, the first whose `sizes` are those of the run.
+    kernel's place, the first whose `sizes` are those of the run, and whose `guards` hold.
     """
 
     kernel: Any
@@ -182,6 +184,7 @@ def _check_kernel(op: KernelOp) -> None:
         plan_of_attribute(op.attributes["plan"])
     if SIZES in op.attributes:
         sizes_of_attribute(op.attributes[SIZES])
+    guards_of(op.attributes.get(GUARDS, None))
 
 
 def sizes_of_attribute(attribute: ir.Attribute) -> dict[str, int]:

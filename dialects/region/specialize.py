@@ -1,37 +1,36 @@
-"""Alternatives of kernels: the same region at sizes that are known, launched where these are the sizes of the run."""
+"""Alternatives of kernels: the same region at sizes that are known or bounded, launched where a run has such sizes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tinyc.analysis.graphs import assumptions_of, functions_of, main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.bind import SymbolBinder, bound_extent, ops_with_types, shown_sizes
+from tinyc.dialects.region.bind import SymbolBinder, bound_extent, ops_with_types
+from tinyc.dialects.region.guards import GUARDS, guards_attribute
 from tinyc.dialects.region.kernel import Kernel, kernels_of
-from tinyc.expr.extents import MAX_EXTENT, natural
+from tinyc.dialects.region.size_sets import SIZES_FORM, SizeSet, own_sets, size_sets
+from tinyc.expr import extents
 from tinyc.mlir import ir
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import symbols_of
 
-#: How many sets of sizes there may be: each is code of its own for every kernel.
-MAX_SETS = 16
-_FORM = "write sizes of symbols, M=128,N=64; several sets are separated by ';'"
-
 
 @dataclass(frozen=True)
 class RegionSpecialize(Pass):
-    """Give kernels alternatives for sizes that are known: less is computed about sizes, and more is known of them.
+    """Give kernels alternatives for sizes that are expected: less is computed about sizes, and more is known of them.
 
-    `sizes` has sets of sizes, "M=128,N=64;M=1": the sizes that the program is expected to run at.
+    `sizes` has sets of sizes, "M=1;M<=64,N=128": sizes that the program is expected to run at, and classes of sizes
+    that are at most a number, for which plans choose other tiles than for large ones.
 
     Requires:
         1. The module holds `region.kernel`s with symbolic extents, and a host function that launches them.
     Ensures:
         1. For each set and each kernel with one of its symbols there is another kernel, with the sizes in its types;
-           `sizes` on it says at which sizes it computes the same.
+           `sizes` on it says at which sizes it computes the same, `guards` what other sizes are at most.
         2. A launch has its kernel's alternatives in `alternatives`, in the order of the sets. Where a run has the sizes
            of one, the first of them is launched in the kernel's place.
     Before {sizes="M=8"}:
@@ -55,7 +54,7 @@ class RegionSpecialize(Pass):
     Source: specification 000 §8 (ShapeSets); design §4 (guarded alternatives).
     """
 
-    sizes: str = field(default="", metadata={"doc": f"the sizes that are expected: {_FORM}"})
+    sizes: str = field(default="", metadata={"doc": f"the sizes that are expected: {SIZES_FORM}"})
 
     name: ClassVar[str] = "region-specialize"
     consumes: ClassVar[tuple[str, ...]] = ("region",)
@@ -76,34 +75,7 @@ class RegionSpecialize(Pass):
                     op.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get(names)
 
 
-def size_sets(text: str) -> list[dict[str, int]]:
-    """Sets of sizes, as the option has them.
-
-    Raises:
-        TinycError: `InvalidOption`.
-    """
-    sets: list[dict[str, int]] = []
-    for part in filter(None, (part.strip() for part in text.split(";"))):
-        sizes: dict[str, int] = {}
-        for pair in part.split(","):
-            name, equals, value = (piece.strip() for piece in pair.partition("="))
-            size = natural(int(value), MAX_EXTENT) if value.isdecimal() and len(value) < 20 else None
-            if not name or not equals or size is None or name in sizes:
-                raise TinycError("InvalidOption", f"'sizes' has '{pair.strip()}', which reads as no size; {_FORM}")
-            sizes[name] = size
-        if sizes not in sets:
-            sets.append(sizes)
-    if len(sets) > MAX_SETS:
-        raise TinycError("InvalidOption", f"'sizes' has {len(sets)} sets, and {MAX_SETS} is the limit; leave some out")
-    return sets
-
-
-def sizes_text(sets: Sequence[Mapping[str, int]]) -> str:
-    """Sets of sizes as text that `size_sets` reads."""
-    return ";".join(",".join(f"{name}={size}" for name, size in sizes.items()) for sizes in sets)
-
-
-def _require_sizes(module: ir.Module, sets: list[dict[str, int]]) -> None:
+def _require_sizes(module: ir.Module, sets: Sequence[SizeSet]) -> None:
     """Check that the program has the symbols, and may run at the sizes.
 
     Raises:
@@ -113,39 +85,45 @@ def _require_sizes(module: ir.Module, sets: list[dict[str, int]]) -> None:
     block = function.regions[0].blocks[0]
     known = symbols_of([tensor_type(argument.type) for argument in block.arguments])
     for sizes in sets:
-        unknown = [name for name in sizes if name not in known]
+        unknown = [name for name in sizes.symbols if name not in known]
         if unknown:
             listed = ", ".join(f"'{name}'" for name in known) or "none"
             message = f"'sizes': the inputs have no symbol '{unknown[0]}'; they have {listed}"
             raise TinycError("UnboundSymbol", message)
+        shown = ", ".join(sizes.shown("{} = {}", "{} <= {}"))
         for each in assumptions_of(block):
-            lhs, rhs = bound_extent(each.lhs, sizes), bound_extent(each.rhs, sizes)
+            lhs, rhs = bound_extent(each.lhs, sizes.known), bound_extent(each.rhs, sizes.known)
             if isinstance(lhs, int) and isinstance(rhs, int) and not each.relates(lhs, rhs):
-                message = f"'sizes': the program relies on {each}, and {shown_sizes(sizes)} makes it {lhs} and {rhs}"
+                message = f"'sizes': the program relies on {each}, and {shown} makes it {lhs} and {rhs}"
+                raise TinycError("AssumptionViolated", message, each.where)
+            most = extents.at_most(rhs, sizes.limits)
+            if isinstance(lhs, int) and isinstance(most, int) and lhs > most:
+                message = f"'sizes': the program relies on {each}, and with {shown} the right side is at most {most}"
                 raise TinycError("AssumptionViolated", message, each.where)
 
 
-def _alternatives(module: ir.Module, kernel: Kernel, sets: list[dict[str, int]]) -> list[str]:
-    """Write the alternatives of a kernel behind it; their names."""
-    names, symbols = DistinctNames(declared_symbols(module.body)), kernel.symbols
-    own = [{name: size for name, size in sizes.items() if name in symbols} for sizes in sets]
+def _alternatives(module: ir.Module, kernel: Kernel, sets: Sequence[SizeSet]) -> list[str]:
+    """Write the alternatives of a kernel behind it; their names, in the order in which they are asked."""
+    names = DistinctNames(declared_symbols(module.body))
     found: list[str] = []
-    for sizes in (sizes for place, sizes in enumerate(own) if sizes and sizes not in own[:place]):
-        found.append(names.new("_".join([kernel.name, *(f"{name}{size}" for name, size in sizes.items())])))
+    for sizes in own_sets(sets, kernel.symbols):
+        found.append(names.new("_".join([kernel.name, *sizes.shown("{}{}", "{}le{}")])))
         with kernel.op.context:
             _write_alternative(kernel, found[-1], sizes)
     return found
 
 
-def _write_alternative(kernel: Kernel, name: str, sizes: Mapping[str, int]) -> None:
+def _write_alternative(kernel: Kernel, name: str, sizes: SizeSet) -> None:
     with ir.InsertionPoint(kernel.op), kernel.location:
         clone = kernel.op.clone()
     clone.operation.move_after(kernel.op.operation)
-    binder = SymbolBinder(sizes)
+    binder = SymbolBinder(sizes.known)
     for op in (clone, *ops_with_types(clone)):
         binder.bind(op)
     i64 = ir.IntegerType.get_signless(64)
     clone.attributes["sym_name"] = ir.StringAttr.get(name)
-    clone.attributes[region.SIZES] = ir.DictAttr.get(
-        {key: ir.IntegerAttr.get(i64, size) for key, size in sizes.items()}
-    )
+    if sizes.known:
+        numbers = {key: ir.IntegerAttr.get(i64, size) for key, size in sizes.known.items()}
+        clone.attributes[region.SIZES] = ir.DictAttr.get(numbers)
+    if sizes.limits:
+        clone.attributes[GUARDS] = guards_attribute(sizes.guards)

@@ -16,6 +16,7 @@ from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.verify import unstated
+from tinyc.expr import extents
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
 from tinyc.mlir.names import declared_symbols
@@ -77,7 +78,10 @@ def _launch(
     if kernel is None or not isinstance(launched, ir.FunctionType):
         return
     if isinstance(kernel, Kernel):
-        if launched != kernel.function_type:
+        if kernel.sizes or kernel.guards:
+            message = f"'region.launch' of @{symbol.value}, which is for some sizes only; name it in 'alternatives'"
+            yield op.location, message
+        elif launched != kernel.function_type:
             message = f"'region.launch' gives {launched}, and @{symbol.value} is a function {kernel.function_type}"
             yield op.location, message
         return
@@ -97,12 +101,24 @@ def _alternatives(op: region.LaunchOp, launchables: Mapping[str, Launchable]) ->
         if not isinstance(alternative, Kernel):
             continue  # its layer has built it from one that was checked
         expected = SymbolBinder(alternative.sizes).type(op.results[0].type)
-        if not alternative.sizes:
-            yield op.location, f"'region.launch' has the alternative @{name}, which says no 'sizes'; write them on it"
+        unknown = [each for each in _guarded_symbols(alternative) if each not in alternative.symbols]
+        if not alternative.sizes and not alternative.guards:
+            message = (
+                f"'region.launch' has the alternative @{name}, which says no 'sizes' or 'guards'; write them on it"
+            )
+            yield op.location, message
+        elif unknown:
+            message = f"'region.launch' has the alternative @{name}, whose guards ask for '{unknown[0]}'"
+            yield op.location, f"{message}, no symbol of its extents; leave that out"
         elif alternative.function_type != expected:
             at = shown_sizes(alternative.sizes)
             message = f"at {at} it has to be {expected}, and is a function {alternative.function_type}"
             yield op.location, f"'region.launch' has the alternative @{name}: {message}"
+
+
+def _guarded_symbols(kernel: Kernel) -> list[str]:
+    """The symbols that the guards of a kernel are about."""
+    return [name for guard in kernel.guards for side in (guard.lhs, guard.rhs) for name in extents.symbols(side)]
 
 
 def _unstated(op: region.LaunchOp, relations: _Relations, stated: set[Assumption]) -> Iterator[Violation]:

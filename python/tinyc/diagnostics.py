@@ -94,6 +94,7 @@ REMARKS = {
     "pass-not-applicable": "missed",
     "plan-default": "passed",
     "plan-given": "passed",
+    "product-transposed": "passed",
     "region-boundary": "missed",
     "strided-copy": "missed",
     "symbol-solved": "analysis",

@@ -9,6 +9,7 @@ from analysis_programs.tiny_programs import Program, gemm_bias_relu
 from tinyc.analysis.candidate import MatrixProduct, Side, StridedAccess
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.dialects.registry import context
+from tinyc.vocabulary.element_type import ElementType
 
 
 def product_of(program: Program) -> MatrixProduct:
@@ -118,3 +119,31 @@ def test_a_result_that_is_transposed_is_contiguous_along_the_rows():
     (result,) = product_of(p.result(moved)).results
     assert sides(result) == ("M:1", "N:M", "")
     assert result.contiguous == "rows"
+
+
+def source_of(program: Program) -> tuple[int, str, str] | None:
+    """The buffer from whose elements the left operand's are computed, and its rows and columns."""
+    source = product_of(program).lhs.source
+    return None if source is None else (source.buffer, *sides(source)[:2])
+
+
+def test_an_operand_is_computed_from_the_one_tensor_that_has_an_element_for_each():
+    p = Program(s="f16 K", A="i8 K M", W="f16 K N")
+    wide = p.cast(p.permute(p["A"], perm=(1, 0)), element=ElementType.F16)
+    scaled = p.mul(wide, p.expand(p["s"], shape="M K", broadcast_dimensions=(1,)))
+    assert source_of(p.result(matmul(p, p.relu(scaled), p["W"]))) == (1, "M:1", "K:M")
+    p = Program(A="f16 M K", W="f16 K N")
+    assert source_of(p.result(matmul(p, p["A"], p["W"]))) == (0, "M:K", "K:1")
+
+
+def test_an_operand_of_two_tensors_or_of_two_places_has_no_source():
+    p = Program(A="f16 M K", G="f16 M K", W="f16 K N")
+    assert source_of(p.result(matmul(p, p.mul(p["A"], p["G"]), p["W"]))) is None
+    p = Program(A="f16 M M", W="f16 M N")
+    both = p.add(p["A"], p.permute(p["A"], perm=(1, 0)))
+    assert source_of(p.result(matmul(p, both, p["W"], "M N M"))) is None
+
+
+def test_of_operands_of_one_row_the_first_is_the_source():
+    p = Program(A="f16 1 K", G="f16 1 K", W="f16 K N")
+    assert source_of(p.result(matmul(p, p.mul(p["A"], p["G"]), p["W"], "1 N K"))) == (0, "", "K:1")

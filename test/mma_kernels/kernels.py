@@ -18,13 +18,17 @@ _TOLERANCE = 2e-3
 
 @dataclass(frozen=True, eq=False)
 class ProductKernel:
-    """A kernel by its plan: `sizes` are m, n and k; `ctas` how many are launched of a persistent one, 0 for all."""
+    """A kernel by its plan: `sizes` are m, n and k; `ctas` how many are launched of a persistent one, 0 for all.
+
+    `source` is what X is cast from, in Tiny's and in numpy's terms; None where it is f16 already.
+    """
 
     name: str
     arch: str
     plan: Mapping[str, Any]
     sizes: tuple[int, int, int]
     ctas: int = 0
+    source: tuple[str, type[np.generic]] | None = None
 
     @property
     def stage_bytes(self) -> int:
@@ -37,7 +41,8 @@ class ProductKernel:
     def ptx(self) -> str:
         """Its PTX, with the program that launches it behind."""
         bound = dict(zip("MNK", self.sizes, strict=True))
-        model = tinyc.compile(GEMM, target="sim", arch=self.arch, plan={"scheme": "mma", **self.plan}, bind=bound)
+        program = GEMM.read_text() if self.source is None else with_cast(GEMM.read_text(), self.source[0])
+        model = tinyc.compile(program, target="sim", arch=self.arch, plan={"scheme": "mma", **self.plan}, bind=bound)
         text, (kernel,) = model.text("ptx"), model.lowering.program().kernels
         if not self.ctas:
             return text
@@ -51,8 +56,19 @@ class ProductKernel:
         m, n, k = self.sizes
         random = np.random.default_rng(m * n * k)
         x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
+        if self.source is not None:
+            x = np.round(4 * x).astype(self.source[1])
         expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias.astype(np.float32), 0)
         return {"X": x, "W": w, "bias": bias}, expected
+
+
+def with_cast(program: str, element: str) -> str:
+    """GEMM with X of another element type, cast to f16."""
+    view, value = '"src":["X"],"out":"X0"}', '"X": {"dtype":"fp16"'
+    assert view in program
+    assert value in program
+    cast = f'{view.replace("X0", "Xs")},\n    {{"uop":"CAST","src":["Xs"],"arg":{{"to":"fp16"}},"out":"X0"}}'
+    return program.replace(view, cast).replace(value, value.replace("fp16", element))
 
 
 @functools.cache
@@ -100,4 +116,13 @@ CLUSTER = ProductKernel(
     (256, 256, 256),
     2,
 )
-KERNELS = (MULTISTAGE, SIMPLE, COOPERATIVE, PINGPONG, CLUSTER)
+#: A is made in registers.
+FRAGMENTS = ProductKernel(
+    "fragments",
+    "sm_90a",
+    {**_SMALL, "schedule": "cooperative", "cluster": [1, 1]},
+    (64, 128, 256),
+    1,
+    ("i8", np.int8),
+)
+KERNELS = (MULTISTAGE, SIMPLE, COOPERATIVE, PINGPONG, CLUSTER, FRAGMENTS)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 _ORDERING = re.compile(
     r"\b(?:cp\.async\.(?:bulk\.)?(?:wait|commit)_\w+(?:\.read)?"
     r"|wgmma\.(?:fence|commit_group|wait_group)"
-    r"|(?:bar|barrier)\.(?:cta\.)?(?:sync|arrive)|barrier\.cluster\.arrive"
+    r"|(?:bar|barrier)\.(?:cta\.|warp\.)?(?:sync|arrive)|barrier\.cluster\.arrive"
     r"|fence\.[\w.:]+|membar\.\w+"
     r"|mbarrier\.(?:init|try_wait|arrive(?:\.expect_tx)?))"
 )
@@ -22,10 +22,11 @@ _FEWER_WAITS = re.compile(r"\b((?:cp\.async\.(?:bulk\.)?|wgmma\.)wait_group[\w.:
 _PARITY = re.compile(r"(mbarrier\.try_wait\.parity[\w.:]*) (\w+), (\[[^\]]*\]), (%\w+);")
 _BYTES = re.compile(r"(mbarrier\.arrive\.expect_tx[\w.:]*) _, (\[[^\]]*\]), (%\w+);")
 _DESCRIPTORS = re.compile(r"(wgmma\.mma_async[\w.:]*) (\{[^}]*\}), (%rd\d+), (%rd\d+)")
+_DESCRIPTOR = re.compile(r"(wgmma\.mma_async[\w.:]*) (\{[^}]*\}, \{[^}]*\}), (%rd\d+)")
 #: Accesses to the stages of tiles, with what stands before their address in shared memory.
 _TILE_ACCESS = re.compile(
     r"\b(cp\.async\.c[ag]\.shared[\w.:]* |ldmatrix[\w.:]* \{[^}]*\}, "
-    r"|cp\.async\.bulk\.tensor[\w.:]*complete_tx[\w.:]* )"
+    r"|cp\.async\.bulk\.tensor[\w.:]*complete_tx[\w.:]* |ld\.shared\.b16 part, )"
     r"\[(%\w+)\]"
 )
 _BARRIER_ACCESS = re.compile(r"\b(mbarrier\.(?:try_wait|arrive)[\w.:]* \w+, )\[(%\w+)\]")
@@ -115,6 +116,11 @@ def _changed(lines: Sequence[str], stage_bytes: int) -> Iterator[tuple[str, list
         ),
         ("stage of A + 1", _DESCRIPTORS, lambda found: _shifted(found, 3, step)),
         ("stage of B + 1", _DESCRIPTORS, lambda found: _shifted(found, 4, step)),
+        (
+            "stage of B + 1",
+            _DESCRIPTOR,
+            lambda found: f".reg .b64 further; add.s64 further, {found[3]}, {step}; {found[1]} {found[2]}, further",
+        ),
         ("stage + 1", _TILE_ACCESS, lambda found: f"{found[1]}[{found[2]}+{stage_bytes}]"),
         ("stage + 1", _BARRIER_ACCESS, lambda found: f"{found[1]}[{found[2]}+8]"),
     )

@@ -19,7 +19,7 @@ STORAGE = {
 #: Where M, N and K stand in the operands: "n" as in A [M, K] and B [K, N], "t" the other way.
 LAYOUTS = ("nn", "nt", "tn", "tt")
 BATCHES = ("one", "batched", "same_a", "same_b")
-PROLOGUES = ("none", "cast", "scale")
+PROLOGUES = ("none", "cast", "scale", "shift")
 EPILOGUES = ("none", "bias", "column", "residual", "outputs", "mixed")
 _GROUP = 3
 
@@ -96,7 +96,10 @@ class _Writer:
         return name
 
     def _operand(self, name: str, shape: list, is_transposed: bool, batch: int) -> str:
-        """Add an operand: in the product's type, or from another one, or scaled along k."""
+        """Add an operand: in the product's type, or from another one, or scaled along k, or shifted.
+
+        Shifted, the zeros that copies have beyond a tensor would be none any more.
+        """
         product = self._product
         groups = [] if product.batch == "one" else [batch]
         stored = shape[::-1] if is_transposed else shape
@@ -112,6 +115,13 @@ class _Writer:
             scale = self._input("scale", product.element, [shape[0]])
             wide = self._node("EXPAND", [scale], result_shape=[*groups, *shape], broadcast_dimensions=[len(groups)])
             value = self._node("MUL", [value, wide])
+        if product.prologue == "shift" and name == "A":
+            for axis, side in enumerate(("rows", "columns")):
+                shift = self._input(f"shift_{side}", product.element, [shape[axis]])
+                at = [len(groups) + axis]
+                wide = self._node("EXPAND", [shift], result_shape=[*groups, *shape], broadcast_dimensions=at)
+                value = self._node("ADD", [value, wide])
+            value = self._node("RELU", [value])
         return value
 
     # --- epilogues: the outputs' names -------------------------------------------------------------------------------

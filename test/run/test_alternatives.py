@@ -110,7 +110,7 @@ def test_a_kernel_in_parts_has_no_alternatives():
     }
     model = tinyc.compile(document, target="sim", sizes=[{"M": 1, "N": 2**20}, {"M": 4096, "N": 64}])
     (told,) = [each for each in model.remarks if each.code == "alternative-left-out"]
-    assert "takes rows or k in parts, which is two launches" in told.message
+    assert "takes rows in parts, which is two kernels" in told.message
     (kernel,) = model.lowering.program().kernels
     assert [each.symbol for each in kernel.alternatives] == [f"{kernel.symbol}_M4096_N64"]
 

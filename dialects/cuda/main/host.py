@@ -12,6 +12,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.runtime.program import (
     STATUS_WORDS,
+    Alternative,
     Buffer,
     ExtentValue,
     KernelLaunch,
@@ -213,7 +214,7 @@ class HostPrinter:
         self._line("CHECK_CUDA(cudaDeviceSynchronize());")
         self._line("")
         self._line("// The same on the CPU.")
-        for kernel in self.program.kernels:
+        for kernel in (each for each in self.program.kernels if not each.is_idle):
             arguments = ", ".join(self._arguments(kernel, self._expected_pointers(), "status_expected.data()"))
             self._line(f"{self.knowledge.kernels[kernel.symbol]}_reference({arguments});")
 
@@ -223,19 +224,27 @@ class HostPrinter:
 
     def _launch(self, kernel: KernelLaunch) -> None:
         """Write a launch: of the first alternative whose guards hold, else of the kernel itself."""
-        start = ""
-        for alternative, launch in zip(kernel.alternatives, kernel.launches[1:], strict=True):
-            guards = [(self._extent(each.lhs), each.predicate, self._extent(each.rhs)) for each in alternative.guards]
-            held = " && ".join(f"{lhs} {'==' if predicate == 'eq' else '<='} {rhs}" for lhs, predicate, rhs in guards)
-            self._line(f"{start}if ({held}) {{")
-            self._launch_one(launch, "  ")
-            start = "} else "
-        if not start:
-            self._launch_one(kernel, "")
+        own, *others = kernel.launches
+        ways = [*zip((self._held(each) for each in kernel.alternatives), others, strict=True), ("", own)]
+        while ways and ways[-1][1].is_idle:
+            ways.pop()  # what is not said is not launched
+        if not others:
+            for _, launch in ways:
+                self._launch_one(launch, "")
             return
-        self._line(f"{start}{{")
-        self._launch_one(kernel, "  ")
-        self._line("}")
+        start = ""
+        for held, launch in ways:
+            self._line(f"{start}if ({held}) {{" if held else f"{start}{{")
+            if not launch.is_idle:
+                self._launch_one(launch, "  ")
+            start = "} else "
+        if ways:
+            self._line("}")
+
+    def _held(self, alternative: Alternative) -> str:
+        """The condition that the guards of an alternative hold."""
+        guards = [(self._extent(each.lhs), each.predicate, self._extent(each.rhs)) for each in alternative.guards]
+        return " && ".join(f"{lhs} {'==' if predicate == 'eq' else '<='} {rhs}" for lhs, predicate, rhs in guards)
 
     def _launch_one(self, kernel: KernelLaunch, indent: str) -> None:
         grid = ", ".join(self._extent(each) for each in kernel.grid)

@@ -57,7 +57,7 @@ def knowledge_of(
     limits: dict[str, list[Dim]] = {}
     steps: list[KernelRounding] = []
     before: dict[str, frozenset[int]] = {}
-    for number, kernel in enumerate(program.kernels):
+    for number, kernel in enumerate(each for each in program.kernels if not each.is_idle):
         arguments = kernels[kernel.symbol].arguments
         for parameter, argument in zip(kernel.parameters, arguments, strict=True):
             if isinstance(parameter, Pointer):

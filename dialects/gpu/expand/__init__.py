@@ -24,7 +24,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     partial, online          what a thread has of a reduction, and of a maximum and what is summed up below it
     square                   elements in shared memory that are written along one side and read along the other
     alloc_smem, zero, load_tile, fma, warpgroups, cp_async, tma, groups, mbarrier, mma_sync, wgmma
-    partial_sums, semaphore, epilogue, epilogue_slab, st_global_vec
+    wgmma_fragment, partial_sums, semaphore, epilogue, epilogue_slab, st_global_vec
     share, map, map_runs, transpose, reduce_rows, scan_rows, topk, scatter_add
                              each statement, `expand(expansion, op)`; what they mean stands in `statements/`
 """

@@ -35,6 +35,7 @@ class Expansion:
         self.threads = Threads(self.elements, kernel.cta_shape)
         self.values: dict[ir.Value, ir.Value] = dict(zip(kernel.arguments, arguments, strict=True))
         self.accumulators: dict[ir.Value, list[ir.Value]] = {}  # an accumulator tile → what this thread owns of it
+        self.in_flight_words: dict[ir.Value, list[ir.Value]] = {}  # accumulators in flight → what is read meanwhile
         self.buffers: dict[ir.Value, CircularBuffer] = {}
         self.swizzled: dict[ir.Value, SwizzledBuffer] = {}  # circular buffers that copies and tensor cores work on
         self.stages = StageOffsets(self.values)

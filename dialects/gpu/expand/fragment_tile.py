@@ -7,10 +7,13 @@ from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.packing import packed_words, unpacked
 from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
-from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_ROWS, FragmentLayout
+from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_REGISTERS, PIECE_ROWS, FragmentLayout
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
+
+#: Lines of a matrix, of 8 elements each.
+_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class FragmentTile:
     """The tile of a stage, from address `start` on; `row` and `column` are where the thread's warp begins in it.
 
     Elements of 16 bits are moved by matrices of 8 x 8, one for each pair of a thread: where `stores_matrices`, by
-    `stmatrix`, and always by `ldmatrix`. Lanes have the addresses of the matrices' lines. Others are moved in pairs.
+    `stmatrix`, and always by `ldmatrix`. Lanes have the addresses of the matrices' lines, which are columns where the
+    tile is column-major. Others are moved in the pairs that are neighbours in a row, or one by one.
     """
 
     buffer: SwizzledBuffer
@@ -42,22 +46,29 @@ class FragmentTile:
 
     def store(self, row: int, column: int, values: Sequence[ir.Value]) -> None:
         """Emit the stores of pieces beside each other, from a row and a column of the warp's part on."""
-        words = [packed_words(self._element, values[first : first + 2]) for first in range(0, len(values), 2)]
         if self.stores_matrices and self._has_matrices:
-            emit_ptx(f"stmatrix.x{len(words)}", self._line(row, column), *(word for pair in words for word in pair))
+            words = self._packed(values, 2)
+            name = f"stmatrix.x{len(words)}{self._transposition}"
+            emit_ptx(name, self._line(row, column), *(word for pair in words for word in pair))
             return
-        for number, pair in enumerate(words):
-            emit_ptx(f"st.shared.{self._pair_bits}", self._pair(row, column, number), *pair)
+        for number, words in enumerate(self._packed(values, self._together)):
+            emit_ptx(f"st.shared.{self._bits}", self._place(row, column, number * self._together), *words)
 
     def load(self, row: int, column: int, pieces: int) -> list[ir.Value]:
         """Emit the loads of pieces beside each other: four values of each, as `store` takes them."""
-        count = 2 * pieces
         if self._has_matrices:
-            words = [[word] for word in emit_ptx(f"ldmatrix.x{count}", self._line(row, column))]
-        else:
-            name = f"ld.shared.{self._pair_bits}"
-            words = [emit_ptx(name, self._pair(row, column, number)) for number in range(count)]
-        return [value for pair in words for value in unpacked(self._element, pair, 2)]
+            words = emit_ptx(f"ldmatrix.x{2 * pieces}{self._transposition}", self._line(row, column))
+            return [value for word in words for value in unpacked(self._element, [word], 2)]
+        found: list[ir.Value] = []
+        for number in range(0, PIECE_REGISTERS * pieces, self._together):
+            words = emit_ptx(f"ld.shared.{self._bits}", self._place(row, column, number))
+            found += unpacked(self._element, words, self._together)
+        return found
+
+    def _packed(self, values: Sequence[ir.Value], together: int) -> list[list[ir.Value]]:
+        """Values as the words of an access each, of so many of them."""
+        groups = (values[first : first + together] for first in range(0, len(values), together))
+        return [packed_words(self._element, group) for group in groups]
 
     @property
     def _element(self) -> ElementType:
@@ -68,18 +79,35 @@ class FragmentTile:
         return self._element.size_bytes == 2
 
     @property
-    def _pair_bits(self) -> int:
-        return 16 * self._element.size_bytes
+    def _is_row_major(self) -> bool:
+        return self.buffer.staged.order == "row"
+
+    @property
+    def _transposition(self) -> str:
+        """What says that a matrix' lines in shared memory are its columns."""
+        return "" if self._is_row_major else ".trans"
+
+    @property
+    def _together(self) -> int:
+        """How many of the lane's neighbours in a row are neighbours in the tile, too."""
+        return 2 if self._is_row_major else 1
+
+    @property
+    def _bits(self) -> int:
+        return 8 * self._together * self._element.size_bytes
 
     def _line(self, row: int, column: int) -> ir.Value:
         """The address of the lane's line of a matrix: of upper rows, of lower ones, then of those of the next piece."""
-        return self._address(row + self.lane % PIECE_ROWS, column + self.lane // PIECE_ROWS * PIECE_COLUMNS)
+        piece = column + self.lane // PIECE_ROWS * PIECE_COLUMNS
+        if self._is_row_major:
+            return self._address(row + self.lane % PIECE_ROWS, piece)
+        return self._address(row + self.lane // _LINES % 2 * _LINES, piece + self.lane % _LINES)
 
-    def _pair(self, row: int, column: int, number: int) -> ir.Value:
-        """The address of the lane's pair of a number."""
-        piece, half = divmod(number, 2)
-        line = row + self.lane // 4 + half * PIECE_ROWS // 2
-        return self._address(line, column + piece * PIECE_COLUMNS + self.lane % 4 * 2)
+    def _place(self, row: int, column: int, number: int) -> ir.Value:
+        """The address of the lane's value of a number: those of a row, of that 8 below, then of the next piece."""
+        piece, inside = divmod(number, PIECE_REGISTERS)
+        line = row + self.lane // 4 + inside // 2 * (PIECE_ROWS // 2)
+        return self._address(line, column + piece * PIECE_COLUMNS + self.lane % 4 * 2 + inside % 2)
 
     def _address(self, row: AnyWord, column: AnyWord) -> ir.Value:
         return as_i32(self.buffer.address(self.start, self.row + row, self.column + column))

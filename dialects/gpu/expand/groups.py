@@ -19,7 +19,7 @@ def expand_commit_group(expansion: Expansion, op: CommitGroupOp) -> None:
 
 
 def expand_wait_group(expansion: Expansion, op: WaitGroupOp) -> None:
-    """Emit the wait; accumulators go through it, so that nothing reads them before."""
+    """Emit the wait; accumulators go through it, so that nothing reads them before, and no fragment is written to."""
     kind, pending = op.kind.value, op.pending.value
     if kind == "cp_async":
         emit_ptx(f"cp.async.wait_group.{pending}")
@@ -28,7 +28,9 @@ def expand_wait_group(expansion: Expansion, op: WaitGroupOp) -> None:
         emit_ptx("bulk.wait_group.0" if pending < 0 else f"bulk.wait_group.read.{pending}")
     else:
         sums = [each for value in op.operands for each in expansion.accumulators[value]]
-        ready = emit_ptx(f"wgmma.wait_group.{pending}.{len(sums)}x{sums[0].type}", *sums)
+        read = [each for value in op.operands for each in expansion.in_flight_words.get(value, [])]
+        name = f"wgmma.wait_group.{pending}.{len(sums)}x{sums[0].type}"
+        ready = emit_ptx(f"{name}.ra.{len(read)}" if read else name, *sums, *read)
         expansion.rename(list(op.results), list(op.operands), ready)
 
 

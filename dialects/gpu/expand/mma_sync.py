@@ -29,7 +29,7 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     registers: list[ir.Value] = []
     for offset in range(0, along, 2 * _LINES):
         matrices = 4 if along - offset >= 2 * _LINES else 2
-        loaded = _load(buffer, side, tile_start, start + offset, op.k.value, workers.lane, matrices)
+        loaded = load_matrices(buffer, side, tile_start, start + offset, op.k.value, workers.lane, matrices)
         _note_fragment(loaded, side, len(registers), along // _LINES * 2)
         registers += loaded
     if tile.element is ElementType.F32:  # an MMA would drop the bits that tf32 lacks
@@ -45,10 +45,10 @@ def _note_fragment(loaded: list[ir.Value], side: str, first: int, size: int) -> 
     load.attributes["tgpu.part_of"] = ir.DictAttr.get({"array": array, "place": place})
 
 
-def _load(
+def load_matrices(
     buffer: SwizzledBuffer, side: str, tile_start: Word, start: AnyWord, k: int, lane: Word, matrices: int
 ) -> list[ir.Value]:
-    """Load the matrices of 16 elements along m or n from `start` on, and two chunks along k.
+    """Emit the load of matrices: of 16 elements along m or n from `start` on, and two chunks along k.
 
     Matrices follow each other along m first in A, along k first in B: as the instruction's registers do.
     """

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
-from tinyc.dialects.gpu.statements import EpilogueOp, EpilogueSlabOp, LoadTileOp
+from tinyc.dialects.gpu.statements import EpilogueOp, EpilogueSlabOp, LoadFragmentOp, LoadTileOp
 from tinyc.dialects.gpu.statements.rules import SIDES
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
@@ -16,7 +16,7 @@ from tinyc.vocabulary.attributes import decode, tensor_type
 from tinyc.vocabulary.types import TensorType
 
 #: What says where a tile stands.
-PlacedOp: TypeAlias = LoadTileOp | EpilogueOp | EpilogueSlabOp
+PlacedOp: TypeAlias = LoadTileOp | LoadFragmentOp | EpilogueOp | EpilogueSlabOp
 
 
 @dataclass(frozen=True)

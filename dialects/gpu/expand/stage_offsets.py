@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from tinyc.codegen.words import AnyWord, Word, equals, word_where
 from tinyc.dialects.gpu.dialect import staged_tile
-from tinyc.dialects.gpu.statements import CpAsyncOp, LdmatrixOp, LoadTileOp
+from tinyc.dialects.gpu.statements import CpAsyncOp, LdmatrixOp, LoadFragmentOp, LoadTileOp
 from tinyc.mlir import arith, ir, scf
 
 #: The statements that address a stage's tile by threads.
-_BY_THREADS = (CpAsyncOp, LdmatrixOp, LoadTileOp)
+_BY_THREADS = (CpAsyncOp, LdmatrixOp, LoadFragmentOp, LoadTileOp)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from tinyc.codegen.words import Word, as_i32, as_index, equals, is_below
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS
-from tinyc.dialects.gpu.statements import ClusterBarrierOp, FenceAsyncOp, NamedBarrierOp, WarpgroupsOp
+from tinyc.dialects.gpu.statements import ClusterBarrierOp, FenceAsyncOp, NamedBarrierOp, WarpBarrierOp, WarpgroupsOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith
 
@@ -40,6 +40,11 @@ def expand_warpgroups(expansion: Expansion, op: WarpgroupsOp) -> None:
 def expand_named_barrier(expansion: Expansion, op: NamedBarrierOp) -> None:
     """Emit the wait at the warpgroup's barrier."""
     emit_ptx("barrier.sync", as_i32(expansion.workers.group + op.id.value), as_i32(op.threads.value))
+
+
+def expand_warp_barrier(expansion: Expansion, op: WarpBarrierOp) -> None:
+    """Emit the barrier."""
+    emit_ptx("barrier.warp")
 
 
 def expand_cluster_barrier(expansion: Expansion, op: ClusterBarrierOp) -> None:

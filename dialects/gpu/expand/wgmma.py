@@ -42,14 +42,14 @@ def expand(expansion: Expansion, op: WgmmaOp) -> None:
     blocks = [sums[first : first + each] for first in range(0, len(sums), each)]
     for step, start in enumerate(range(0, lhs.staged.tile.columns, k)):
         scale = accumulate if step == 0 else number(1, i32)
-        b = _descriptor(rhs, stage, (start, column), "b")
+        b = descriptor(rhs, stage, (start, column), "b")
         for block, values in enumerate(blocks):
-            a = _descriptor(lhs, stage, (row + block * WGMMA_ROWS, start), "a")
+            a = descriptor(lhs, stage, (row + block * WGMMA_ROWS, start), "a")
             blocks[block] = emit_ptx(name, *values, a, b, scale)
     expansion.accumulators[op.output] = [each for values in blocks for each in values]
 
 
-def _descriptor(buffer: SwizzledBuffer, stage: Word, at: tuple[AnyWord, AnyWord], side: str) -> ir.Value:
+def descriptor(buffer: SwizzledBuffer, stage: Word, at: tuple[AnyWord, AnyWord], side: str) -> ir.Value:
     """Emit the descriptor of a part of a tile from a row and a column on."""
     fixed, offset = descriptor_parts(buffer.layout, at, side)
     address = buffer.stage(stage) + offset

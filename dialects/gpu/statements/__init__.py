@@ -11,6 +11,7 @@ The two lists below are all that names them. In reading order, which is that of 
     cp_async, tma        copies of tiles that go on beside the threads
     groups, mbarrier     how threads wait for these
     mma_sync, wgmma      the product of two tiles by tensor cores: of a warp, of warpgroups
+    wgmma_fragment       the same where one operand is made in registers of what its tile has
     partial_sums         accumulators of a part of k, handed on through a workspace
     semaphore            how CTAs take turns, by numbers in a workspace
     epilogue             what the region makes of the accumulator, written to the outputs
@@ -73,8 +74,15 @@ from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
 from tinyc.dialects.gpu.statements.tma import TmaLoadOp, TmaStoreOp
 from tinyc.dialects.gpu.statements.topk import TopkOp
 from tinyc.dialects.gpu.statements.transpose import TransposeOp
-from tinyc.dialects.gpu.statements.warpgroups import ClusterBarrierOp, FenceAsyncOp, NamedBarrierOp, WarpgroupsOp
+from tinyc.dialects.gpu.statements.warpgroups import (
+    ClusterBarrierOp,
+    FenceAsyncOp,
+    NamedBarrierOp,
+    WarpBarrierOp,
+    WarpgroupsOp,
+)
 from tinyc.dialects.gpu.statements.wgmma import WgmmaOp
+from tinyc.dialects.gpu.statements.wgmma_fragment import LoadFragmentOp, WgmmaFragmentOp
 from tinyc.dialects.gpu.statements.zero import ZeroOp
 from tinyc.mlir import memref
 
@@ -94,11 +102,14 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     MbarrierArriveOp,
     MbarrierWaitOp,
     NamedBarrierOp,
+    WarpBarrierOp,
     ClusterBarrierOp,
     FenceAsyncOp,
     LdmatrixOp,
     MmaSyncOp,
     WgmmaOp,
+    LoadFragmentOp,
+    WgmmaFragmentOp,
     StorePartialOp,
     AddPartialOp,
     SemaphoreWaitOp,

@@ -17,9 +17,36 @@ from tinyc.dialects.gpu.statements.rules import (
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.types import TensorType
 
 
-class LoadTileOp(TgpuOp, name="load_tile"):
+class ComputedTileOp(TgpuOp):
+    """A statement that takes a part of a value, which its body computes and yields (`tgpu.yield`).
+
+    It has a place in the value, `batch`, `row` and `column`; `rows`, `columns` and `batches`, the value's axes along
+    each side, and `guarded`, the sides where it may reach beyond.
+    """
+
+    @property
+    def loaded(self) -> ir.Value:
+        """The value of which it takes a part."""
+        return self.the(YieldOp).value
+
+    def require_value(self, arguments: int = 0) -> TensorType:
+        """Check the place and the body, which has so many arguments; return the value's type."""
+        require_indices(self, "stage", "batch", "row", "column")
+        ops = require_body(self, arguments)
+        if not ops or not isinstance(ops[-1], YieldOp):
+            raise Malformed("must end in a 'tgpu.yield'")
+        require_region_ops(ops[:-1])
+        require_unordered(ops)
+        value = tensor_type(ops[-1].operands[0].type)
+        require_sides(self, value.rank)
+        require_guarded(self)
+        return value
+
+
+class LoadTileOp(ComputedTileOp, name="load_tile"):
     """Fill the tile of one stage with elements of a value; outside of the value are zeros.
 
     The body computes the value, whose axes are those of the product, and yields it (`tgpu.yield`). Element (r, c) of
@@ -39,34 +66,20 @@ class LoadTileOp(TgpuOp, name="load_tile"):
     guarded: ir.ArrayAttr
     body: ext.Region
 
-    @property
-    def loaded(self) -> ir.Value:
-        """The value of which it takes a tile."""
-        return self.the(YieldOp).value
-
     def check(self) -> None:
         """Tile and value have one element type; the body is a region's and ends in the value."""
-        tile = staged_tile(self.tiles.type).tile
-        require_indices(self, "stage", "batch", "row", "column")
-        ops = require_body(self)
-        if not ops or not isinstance(ops[-1], YieldOp):
-            raise Malformed("must end in a 'tgpu.yield'")
-        require_region_ops(ops[:-1])
-        require_unordered(ops)
-        value = tensor_type(ops[-1].operands[0].type)
+        tile, value = staged_tile(self.tiles.type).tile, self.require_value()
         if value.element != tile.element:
             raise Malformed(f"loads {value.element} into a tile of {tile.element}; give both one element type")
-        require_sides(self, value.rank)
-        require_guarded(self)
 
 
 class YieldOp(TgpuOp, name="yield"):
-    """The value that the body of a `tgpu.load_tile` computes."""
+    """The value that the body of a `tgpu.load_tile` or a `tgpu.load_fragment` computes."""
 
     value: ext.Operand[Any]
 
     def check(self) -> None:
         """It stands where a tile is loaded."""
         tensor_type(self.value.type)
-        if not isinstance(self.parent and self.parent.opview, LoadTileOp):
-            raise Malformed("ends the body of a 'tgpu.load_tile' and stands nowhere else")
+        if not isinstance(self.parent and self.parent.opview, ComputedTileOp):
+            raise Malformed("ends the body of a 'tgpu.load_tile' or 'tgpu.load_fragment' and stands nowhere else")

@@ -10,10 +10,11 @@ from tinyc.mlir.verifying import Malformed
 
 
 class StGlobalVecOp(TgpuOp, name="st_global_vec"):
-    """Write the tile of a stage to a matrix in a buffer (`strided_matrix`), `width` elements of a row at a time.
+    """Write the tile of a stage to a matrix in a buffer (`strided_matrix`), `width` neighbours in it at a time.
 
     Element (r, c) of the tile is the matrix' at `row + r`, `column + c` and `batch`; where a side of `guarded` reaches
-    beyond the matrix nothing is written. Neighbours in a row are neighbours in the buffer, or `width` is 1.
+    beyond the matrix nothing is written. Neighbours in the tile, in a row or, by its order, a column, are neighbours in
+    the buffer, or `width` is 1.
     """
 
     tiles: ext.Operand[Any]
@@ -30,8 +31,14 @@ class StGlobalVecOp(TgpuOp, name="st_global_vec"):
     width: ir.IntegerAttr
 
     def check(self) -> None:
-        """The tile is row-major, of the buffer's element type."""
-        require_matrix(self)
+        """The tile is of the buffer's element type; its lines are whole accesses, of neighbours in the buffer."""
+        matrix, layout = require_matrix(self), staged_tile(self.tiles.type).layout
         require_width(self)
-        if staged_tile(self.tiles.type).order != "row":
-            raise Malformed(f"writes rows of {self.tiles.type}, which is column-major; give it the order row")
+        width, along = self.width.value, matrix.columns if layout.order == "row" else matrix.rows
+        if layout.line_elements % width:
+            raise Malformed(f"writes {width} elements at a time of lines of {layout.line_elements}; choose a divisor")
+        if width > 1 and along and along[-1].stride != 1:
+            raise Malformed(
+                f"writes {width} neighbours of {self.tiles.type} at a time, and in the buffer they are "
+                f"{along[-1].stride} apart; give the tile the other order, or write one at a time"
+            )

@@ -50,6 +50,16 @@ class NamedBarrierOp(TgpuOp, name="named_barrier"):
             raise Malformed(f"waits for {self.threads.value} threads; they are whole warps: give a multiple of 32")
 
 
+class WarpBarrierOp(TgpuOp, name="warp_barrier"):
+    """Wait, in each warp, until its lanes have come here: what they have done is then done for whoever of them goes on.
+
+    It is between reads of a tile by threads and an arrival, which is one lane's, that gives the tile back.
+    """
+
+    def check(self) -> None:
+        """It has nothing that could be wrong."""
+
+
 class ClusterBarrierOp(TgpuOp, name="cluster_barrier"):
     """Wait until all threads of the cluster's CTAs have come here."""
 

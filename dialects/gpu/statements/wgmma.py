@@ -3,8 +3,9 @@
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import InFlightType, TgpuOp, accumulator_layout, staged_tile
+from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.statements.rules import require_indices
-from tinyc.mlir import ext
+from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 
 #: Bytes along k that one instruction multiplies.
@@ -30,14 +31,8 @@ class WgmmaOp(TgpuOp, name="wgmma"):
     def check(self) -> None:
         """The tiles fit the accumulators, and the hardware reads them."""
         left, right = staged_tile(self.lhs.type), staged_tile(self.rhs.type)
-        layout = accumulator_layout(self.accumulator.type)
         require_indices(self, "stage", "row", "column")
-        if str(self.accumulate.type) != "i1":
-            raise Malformed(f"accumulates where {self.accumulate.type} says so; it must be an i1")
-        if layout is None or layout.unit != "wgmma" or layout.unit_columns > 256:
-            raise Malformed(
-                f"adds to {self.accumulator.type}; its accumulators are #tgpu.fragments of wgmma, 256 wide at most"
-            )
+        layout = require_step_sums(self)
         lhs, rhs = left.tile, right.tile
         if rhs.rows != lhs.columns or lhs.rows % layout.rows or rhs.columns % layout.columns:
             raise Malformed(
@@ -56,3 +51,14 @@ class WgmmaOp(TgpuOp, name="wgmma"):
             raise Malformed(f"multiplies {lhs.columns} elements along k; an instruction takes {WGMMA_K_BYTES} bytes")
         if not isinstance(self.output.type, InFlightType) or accumulator_layout(self.output.type) != layout:
             raise Malformed(f"gives {self.output.type}; it must be the same accumulators, as a !tgpu.in_flight")
+
+
+def require_step_sums(op: ir.OpView) -> FragmentLayout:
+    """Check the `accumulator` of a product of warpgroups, and what says whether it counts; return its layout."""
+    accumulate, accumulator = op.accumulate.type, op.accumulator.type
+    layout = accumulator_layout(accumulator)
+    if str(accumulate) != "i1":
+        raise Malformed(f"accumulates where {accumulate} says so; it must be an i1")
+    if layout is None or layout.unit != "wgmma" or layout.unit_columns > 256:
+        raise Malformed(f"adds to {accumulator}; its accumulators are #tgpu.fragments of wgmma, 256 wide at most")
+    return layout

@@ -61,8 +61,8 @@ class HostBuffer:
 class HostLaunch:
     """One launch: its level in the dependence graph, and its buffers, which the kernel sees as the contract says.
 
-    `alternatives` are the contracts of the kernels that may take its place. What is of the stage `prepare` runs once,
-    before all others.
+    `alternatives` are the contracts of the kernels that may take its place. `workspaces` are theirs and its own, by
+    number and tensor: those who ask for the same share it. What is of the stage `prepare` runs once, before all others.
     """
 
     contract: LaunchContract
@@ -71,7 +71,18 @@ class HostLaunch:
     generation: int
     inputs: list[HostBuffer]
     outputs: list[HostBuffer]
+    workspaces: Mapping[tuple[int, TensorType], HostBuffer]
     prepare: bool = False
+
+    @property
+    def written(self) -> list[HostBuffer]:
+        """What it, or an alternative, writes: the outputs, and the workspaces."""
+        return [*self.outputs, *self.workspaces.values()]
+
+    def buffers_of(self, contract: LaunchContract) -> list[HostBuffer]:
+        """The buffers that its kernel, or an alternative, is given, in the order of the contract."""
+        own = [self.workspaces[each] for each in enumerate(contract.workspaces)]
+        return [*self.inputs, *self.outputs, *own]
 
     @property
     def in_place(self) -> list[tuple[HostBuffer, HostBuffer]]:
@@ -104,7 +115,7 @@ class Host:
         self.constants: list[HostBuffer] = []
         self._visit_all(list(block.operations))
         self.launches.sort(key=lambda launch: launch.generation)
-        written = [buffer for launch in self.launches if not launch.contract.updates for buffer in launch.outputs]
+        written = [buffer for launch in self.launches if not launch.contract.updates for buffer in launch.written]
         self.temps, self.prepared = ([each for each in written if each.kind == kind] for kind in ("arena", "prepared"))
         self._name_buffers()
         self._overwrite()
@@ -196,22 +207,25 @@ class Host:
     def _launch(self, op: func.CallIndirectOp) -> None:
         """Add the launches that one call of a kernel is: two where a kernel needs another one to go before it."""
         launch = self._launched[op.callee]
-        contracts = self._contracts(launch.kernel.value)
-        alternatives = [self._alternative(name, len(contracts)) for name in launch.alternatives]
+        every = _in_step([self._contracts(launch.kernel.value), *map(self._alternative, launch.alternatives)])
+        contracts = every[0]
         inputs = [self._held[operand] for operand in op.callee_operands]
         first = max(self._first_generation, 1 + max((buffer.ready for buffer in inputs), default=-1))
         last = first + len(contracts) - 1
         for buffer in inputs:
             buffer.last = max(buffer.last, last)
         outputs = [self._output(result, first, last) for result in op.results]
-        for tensor in contracts[-1].workspaces:
-            outputs.append(HostBuffer(tensor, op.location, self._new_kind, first=first, ready=last, last=last))
+        asked = dict.fromkeys(each for mine in every for each in enumerate(mine[-1].workspaces))
+        workspaces = {
+            each: HostBuffer(each[1], op.location, self._new_kind, first=first, ready=last, last=last) for each in asked
+        }
         location = op.location
         if "node" in launch.attributes:
             location = named(ir.StringAttr(launch.attributes["node"]).value, launch.location)
         for place, contract in enumerate(contracts):
-            others = [each[place] for each in alternatives]
-            launch_at = HostLaunch(contract, others, location, first + place, inputs, outputs, self._prepares)
+            others = [each[place] for each in every[1:]]
+            written = outputs, workspaces
+            launch_at = HostLaunch(contract, others, location, first + place, inputs, *written, self._prepares)
             self.launches.append(launch_at)
 
     def _contracts(self, symbol: str) -> list[LaunchContract]:
@@ -222,12 +236,9 @@ class Host:
         init = self._launchables[symbol].init
         return [self._launchables[each].contract() for each in (init, symbol) if each is not None]
 
-    def _alternative(self, symbol: str, count: int) -> list[LaunchContract]:
+    def _alternative(self, symbol: str) -> list[LaunchContract]:
         """The contracts of an alternative, each with the guards of the kernel that is named as such."""
         contracts = self._contracts(symbol)
-        if len(contracts) != count:
-            message = f"the alternative @{symbol} is {len(contracts)} launches, and what it stands in for {count}"
-            raise self._error(f"{message}; give both a tgpu.init, or neither")
         named = contracts[-1]
         return [replace(each, sizes=named.sizes, guards=named.guards) for each in contracts]
 
@@ -318,3 +329,21 @@ class Host:
         for buffer, offset in zip(self.pool, offsets, strict=True):
             buffer.offset = offset
         return total
+
+
+def _in_step(every: Sequence[Sequence[LaunchContract]]) -> list[Sequence[LaunchContract]]:
+    """The contracts of a kernel and of its alternatives, all as many launches.
+
+    Where some need another kernel to go before them, the others have a launch without CTAs there.
+    """
+    first = next((contracts[0] for contracts in every if len(contracts) > 1), None)
+    if first is None:
+        return [*every]
+    found: list[Sequence[LaunchContract]] = []
+    for contracts in every:
+        if len(contracts) == 1:
+            (only,) = contracts
+            idle = replace(first, grid=(0, 1, 1), sizes=only.sizes, guards=only.guards)
+            contracts = idle, replace(only, updates=True)
+        found.append(contracts)
+    return found

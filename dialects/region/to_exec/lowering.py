@@ -19,6 +19,7 @@ from tinyc.dialects.exec.attributes import (
 )
 from tinyc.dialects.launch import LaunchContract, launchables_of
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.guards import guards_attribute
 from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
@@ -45,7 +46,8 @@ class RegionToExec(Pass):
            are gone with their kernels.
         2. A launch's generation is its level in the dependence graph; the launch contract has the kernel's buffers, its
            status slot where indices come from data, its symbols, and its tensor maps, in the kernel function's order. A
-           kernel that another one goes before is two launches, the second of which updates what the first has written.
+           kernel that another one goes before is two launches, the second of which updates what the first has written;
+           where only an alternative is two, the first has no CTAs at other sizes.
         3. A value that is neither input nor output lies in the arena, where a later one may take its place when its
            last reader's generation is over, or at once where its kernel offers it (`in_place`). A `tiny.reshape` is
            the same buffer.
@@ -167,13 +169,13 @@ def _write_buffer(buffer: HostBuffer, memory_space: str) -> None:
 
 def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
     contract = launch.contract
-    read = [*launch.inputs, *(launch.outputs if contract.updates else [])]
+    read = [*launch.inputs, *(launch.written if contract.updates else [])]
     slot = next(slots) if contract.is_checked else None
     written = exec_.KernelOp(
         **_contract(launch, contract, slot),
         generation=_extent(launch.generation),
         reads=_texts(dict.fromkeys(buffer.name for buffer in read)),
-        writes=_texts(buffer.name for buffer in launch.outputs),
+        writes=_texts(buffer.name for buffer in launch.written),
         loc=launch.location,
     )
     if launch.prepare:
@@ -189,12 +191,8 @@ def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
 
 def _alternative(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> ir.DictAttr:
     sizes = [Assumption(extents.symbol(name), "eq", size) for name, size in contract.sizes.items()]
-    guards = [
-        ir.ArrayAttr.get([_extent(each.lhs), ir.StringAttr.get(each.predicate), _extent(each.rhs)])
-        for each in (*sizes, *contract.guards)
-    ]
-    held = ir.ArrayAttr.get(guards)
-    return ir.DictAttr.get({**_contract(launch, contract, slot), "guards": held})
+    guards = guards_attribute((*sizes, *contract.guards))
+    return ir.DictAttr.get({**_contract(launch, contract, slot), "guards": guards})
 
 
 def _contract(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> dict[str, ir.Attribute]:
@@ -218,7 +216,7 @@ def _name_node(op: ir.OpView, location: ir.Location) -> None:
 
 def _parameters(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> list[ir.Attribute]:
     """The parameters in the order of the kernel function that there is, or that --region-to-loops makes."""
-    buffers = (*launch.inputs, *launch.outputs)
+    buffers = launch.buffers_of(contract)
     pointers = [
         PtrAttr.get(ir.StringAttr.get(buffer.name), ir.TypeAttr.get(to_type(tensor)))
         for buffer, tensor in zip(buffers, (*contract.tensors, *contract.workspaces), strict=True)

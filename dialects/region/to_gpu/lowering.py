@@ -101,7 +101,7 @@ def _with_alternatives(module: ir.Module, planned: Sequence[PlannedKernel]) -> l
 
     A remark tells of each that is left out.
     """
-    in_two = {each.kernel.name for each in planned if is_in_parts(each) or (each.plan.split_k or 1) > 1}
+    in_two = {each.kernel.name for each in planned if is_in_parts(each)}
     left_out = {
         name
         for launch in _launches(module)
@@ -114,8 +114,8 @@ def _with_alternatives(module: ir.Module, planned: Sequence[PlannedKernel]) -> l
         if launch.alternatives:
             launch.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get(names)
     for each in (each for each in planned if each.kernel.name in left_out):
-        sizes = shown_sizes(each.kernel.sizes)
-        message = f"@{each.kernel.name} is left out: it or its kernel takes rows or k in parts, which is two launches"
+        sizes = ", ".join(filter(None, (shown_sizes(each.kernel.sizes), *map(str, each.kernel.guards))))
+        message = f"@{each.kernel.name} is left out: it or its kernel takes rows in parts, which is two kernels"
         remark("alternative-left-out", where(each.kernel.location), message, kernel=each.kernel.name, sizes=sizes)
         each.kernel.op.erase()
     return kept
@@ -153,11 +153,12 @@ def _module(module: ir.Module, target: Target) -> ir.Block:
 def _rename_launches(module: ir.Module, names: Mapping[str, tuple[str, ...]], written: Collection[str]) -> None:
     """Make the host functions launch the kernels by the names that they have now, and alternatives that there are."""
     for op in _launches(module):
-        name, others = op.kernel.value, list(op.alternatives)
+        name = op.kernel.value
         if name not in names:
             continue
-        function, _, alternative, _ = names[name]
+        # Of a kernel that is two, the one that is guarded by what its loads need is asked for first.
+        both = [each for other in (*op.alternatives, name) for each in (names[other][2], names[other][0])]
+        *known, function = (each for each in both if each in written)
         op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(function)
-        known = [names[each][0] for each in others] + [alternative] * (alternative in written)
         if known:
             op.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get([ir.FlatSymbolRefAttr.get(each) for each in known])

@@ -17,6 +17,7 @@ them. In reading order:
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
     activation                           the function that ops behind a reduction spell
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
+    elementwise_reads                    what an element is computed from where nothing but elements is in between
     result_places                        where in its results an accumulated element stands
     strided_access                       where the operands and results of a product are in memory, if at regular places
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then

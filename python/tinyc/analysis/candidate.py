@@ -4,7 +4,7 @@ Frozen data without IR, so that it can be made of a `region.kernel` (`kernel_can
 and judged where no MLIR is installed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tinyc.diagnostics import Where
@@ -68,6 +68,11 @@ class StridedAccess:
             return "rows"
         return "columns" if not self.columns else "rows" if not self.rows else None
 
+    @property
+    def transposed(self) -> "StridedAccess":
+        """The same elements as those of the transposed matrix."""
+        return replace(self, rows=self.columns, columns=self.rows)
+
 
 @dataclass(frozen=True)
 class ProductOperand:
@@ -76,13 +81,21 @@ class ProductOperand:
     There are several names where the operand is computed from several inputs, and where launches share the kernel.
     `exact` are the element types that hold each of its elements: `element`, and those that the kernel widens to it,
     the narrowest last. `access` is where the elements are before that, or why they are not the elements of a buffer:
-    it completes "since …".
+    it completes "since …". `source` is where the elements of the one tensor are that those of the operand are computed
+    from, each from one of its own, by whatever element-wise ops; None where there is no such tensor.
     """
 
     element: ElementType
     names: tuple[str, ...]
     exact: tuple[ElementType, ...] = ()
     access: StridedAccess | str = "it is not known how it is read"
+    source: StridedAccess | None = None
+
+    @property
+    def transposed(self) -> "ProductOperand":
+        """The transposed matrix, of the same elements."""
+        source = self.source and self.source.transposed
+        return replace(self, access=_transposed(self.access), source=source)
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,26 @@ class MatrixProduct:
     def extents(self) -> dict[str, Dim]:
         """The extents by the names that a plan has for the axes."""
         return {"m": self.m, "n": self.n, "k": self.k, "batch": self.batch}
+
+    @property
+    def transposed(self) -> "MatrixProduct":
+        """The product of the transposed operands, in the other order: of the same sums, whose transpose it computes."""
+        along = {Broadcast.ROW: Broadcast.COLUMN, Broadcast.COLUMN: Broadcast.ROW}
+        inputs = tuple(along.get(each, each) for each in self.epilogue.inputs)
+        return replace(
+            self,
+            m=self.n,
+            n=self.m,
+            lhs=self.rhs.transposed,
+            rhs=self.lhs.transposed,
+            epilogue=replace(self.epilogue, inputs=inputs),
+            results=tuple(map(_transposed, self.results)),
+            residuals=tuple(each.transposed for each in self.residuals),
+        )
+
+
+def _transposed(access: StridedAccess | str) -> StridedAccess | str:
+    return access if isinstance(access, str) else access.transposed
 
 
 @dataclass(frozen=True)
@@ -146,7 +179,7 @@ class Candidate:
     `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
     its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently,
     `tensors` what the buffers hold, the outputs last. `pattern` is that of its one contraction; `local_edges` are only
-    known of a kernel that exists.
+    known of a kernel that exists. `limits` are what symbols are at most where it is launched.
     """
 
     name: str
@@ -160,3 +193,4 @@ class Candidate:
     tensors: tuple[TensorType, ...] = ()
     pattern: str | None = None
     local_edges: tuple[LocalEdge, ...] = ()
+    limits: tuple[tuple[str, int], ...] = ()

@@ -12,8 +12,15 @@ from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
 from tinyc.analysis.result_places import result_places
-from tinyc.analysis.strided_access import exact_elements, operand_access, residual_accesses, result_accesses
+from tinyc.analysis.strided_access import (
+    exact_elements,
+    operand_access,
+    operand_source,
+    residual_accesses,
+    result_accesses,
+)
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.guards import limits_of
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -43,6 +50,7 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
         tensors=kernel.tensors,
         pattern=None if isinstance(loops, str) else contraction_pattern_of(loops),
         local_edges=() if isinstance(known, str) else local_edges(known.loops, known.value),
+        limits=tuple(limits_of(kernel.guards).items()),
     )
 
 
@@ -78,9 +86,8 @@ def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, .
         )
     except ExtentError as error:
         return f"the product of its extents is not a representable extent: {error}"
-    left, right = found.multiply.operands
-    lhs = _operand(kernel, left, names, operand_access(kernel, found, found.lhs, (roles.m, roles.k)))
-    rhs = _operand(kernel, right, names, operand_access(kernel, found, found.rhs, (roles.k, roles.n)))
+    lhs = _operand(kernel, found, 0, names, operand_access(kernel, found, found.lhs, (roles.m, roles.k)))
+    rhs = _operand(kernel, found, 1, names, operand_access(kernel, found, found.rhs, (roles.k, roles.n)))
     results = [each.value for each in kernel.yields]
     accumulator = tensor_type(found.reduce.results[0].type).element.accumulator
     epilogue = epilogue_of(found, results)
@@ -89,14 +96,21 @@ def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, .
 
 
 def _operand(
-    kernel: Kernel, value: ir.Value, names: tuple[tuple[str, ...], ...], access: StridedAccess | str
+    kernel: Kernel,
+    contraction: Contraction,
+    side: int,
+    names: tuple[tuple[str, ...], ...],
+    access: StridedAccess | str,
 ) -> ProductOperand:
+    value: ir.Value = contraction.multiply.operands[side]
     buffers: list[ir.Value] = list(kernel.buffers)
     found: dict[str, None] = {}
     for buffer in _buffers_below(value):
         position = buffers.index(buffer)
         found.update(dict.fromkeys(names[position] if position < len(names) else ()))
-    return ProductOperand(tensor_type(value.type).element, tuple(found), exact_elements(value), access)
+    source = operand_source(kernel, contraction, side)
+    where_from = None if source is None else source[1]
+    return ProductOperand(tensor_type(value.type).element, tuple(found), exact_elements(value), access, where_from)
 
 
 def _buffers_below(value: ir.Value) -> Iterator[ir.Value]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tinyc.analysis.access import Access
 from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
+from tinyc.analysis.elementwise_reads import elementwise_reads
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction, is_widening
 from tinyc.analysis.result_places import result_places
@@ -55,6 +56,29 @@ def operand_access(
     if access.guards:
         return "it is padded"
     return _strided(kernel, op.buffer, access.map, contraction.domain, (*sides, contraction.batch_axes))
+
+
+def operand_source(kernel: Kernel, contraction: Contraction, side: int) -> tuple[ir.Value, StridedAccess] | None:
+    """The one tensor of which each element of operand 0 or 1 is computed from an element, and where that is.
+
+    Others, such as scales, have no element for each; None where several have, or none. Of a single row or column, for
+    which all may have, it is the first.
+    """
+    roles, value = contraction.axis_roles, contraction.multiply.operands[side]
+    rows, columns = (roles.m, roles.k) if side == 0 else (roles.k, roles.n)
+    found: list[tuple[ir.Value, StridedAccess]] = []
+    for source, access in elementwise_reads(value).items():
+        op = source.owner
+        if not isinstance(op, region.ReadOp) or access.guards:
+            return None
+        sides = (rows, columns, contraction.batch_axes)
+        strided = _strided(kernel, op.buffer, access.map, contraction.domain, sides)
+        if isinstance(strided, str):
+            return None
+        if all(run.stride != 0 for run in (*strided.rows, *strided.columns)):
+            found.append((source, strided))
+    of_one_line = all(not (access.rows and access.columns) for _, access in found)
+    return found[0] if len(found) == 1 or (found and of_one_line) else None
 
 
 def result_accesses(kernel: Kernel, contraction: Contraction) -> tuple[StridedAccess | str, ...]:

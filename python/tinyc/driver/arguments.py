@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.size_sets import read_set
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
 from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
@@ -184,12 +186,17 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     shown = "plans for GPU kernels, and edges to fuse or keep: a file, or JSON or DSL text"
     parser.add_argument("--plan", metavar="PLAN", help=shown)
     _add_edges(parser)
-    shown = "sizes that runs are expected to have: kernels get alternatives for them (may be repeated)"
-    parser.add_argument("--sizes", type=_bind, action="append", default=[], metavar="M=128,N=64", help=shown)
+    _add_sizes(parser)
     parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
     )
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    shown = "sizes that runs are expected to have, or what they are at most, M<=64: kernels get alternatives for them "
+    shown += "(may be repeated; the first that a run has decides)"
+    parser.add_argument("--sizes", type=_size_set, action="append", default=[], metavar="M=128,N=64", help=shown)
 
 
 def _add_edges(parser: argparse.ArgumentParser) -> None:
@@ -225,6 +232,7 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     shown += "another view a plan table, whose 'fusion' has edges to fuse or keep"
     parser.add_argument("--plan", nargs="?", const="", metavar="PLAN", help=shown)
     _add_edges(parser)
+    _add_sizes(parser)
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -262,6 +270,14 @@ class _Collected(argparse.Action):
 
 def _bind(text: str) -> dict[str, int]:
     return _sizes(text, "SYMBOL")
+
+
+def _size_set(text: str) -> dict[str, int | str]:
+    """A set of sizes: `M=128,N<=64`."""
+    try:
+        return read_set(text).values
+    except TinycError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
 
 
 def _tile(text: str) -> dict[str, int]:

@@ -15,7 +15,7 @@ from typing import Any
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
 from tinyc.dialects.nvvm.to_ptx import chip_in, ptx_text
-from tinyc.dialects.region.specialize import sizes_text
+from tinyc.dialects.region.size_sets import sizes_text
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
@@ -47,7 +47,7 @@ def compile(
     dump: str | os.PathLike[str] | None = None,
     line_info: str | os.PathLike[str] | None = None,
     fusion: object = None,
-    sizes: Sequence[Mapping[str, int]] = (),
+    sizes: Sequence[Mapping[str, int | str]] = (),
     weights: object = None,
     constants: Mapping[str, Any] | None = None,
 ) -> CompiledModel:
@@ -63,7 +63,8 @@ def compile(
     several architectures each has a folder of its name there. `fusion` asks for edges to be fused or kept, by the names
     of the two values,
     {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op. `sizes` are sets of sizes that
-    runs are expected to have, [{"M": 1}, {"M": 128}]: kernels have alternatives for them, which know these sizes.
+    runs are expected to have, [{"M": 1}, {"M": "<=64"}]: kernels have alternatives for them, which know these sizes, or
+    have plans for what is no larger; the first set that a run has decides.
     `weights` declares inputs as weights, which are given once and kept, beside those that the program declares itself:
     names, or arrays by name, which are set at once; the others with `Model.set_weights`. `constants` fixes inputs of an
     ONNX model, {"axes": [1]}: they are no inputs of the compiled model then.

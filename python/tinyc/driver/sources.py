@@ -15,6 +15,7 @@ from tinyc import text
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.ops import exec_functions
+from tinyc.dialects.region.size_sets import SizeSet, size_set
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols, require_sizes
@@ -181,16 +182,16 @@ def _checked_constants(constants: object) -> dict[str, Any]:
     return dict(constants)
 
 
-def checked_sizes(sizes: object) -> list[dict[str, int]]:
-    """Sets of sizes as dictionaries of non-negative ints, without those that are empty.
+def checked_sizes(sizes: object) -> list[SizeSet]:
+    """Sets of sizes as data, without those that are empty.
 
     Raises:
         TinycError: `InvalidOption`, `InvalidExtent`.
     """
     if not isinstance(sizes, list | tuple) or not all(isinstance(each, Mapping) for each in sizes):
-        message = f"'sizes' is {sizes!r}; give a list of sets of sizes, [{{'M': 1}}, {{'M': 128, 'N': 64}}]"
+        message = f"'sizes' is {sizes!r}; give a list of sets of sizes, [{{'M': 1}}, {{'M': '<=64', 'N': 128}}]"
         raise TinycError("InvalidOption", message)
-    return [found for found in map(checked_bind, sizes) if found]
+    return [found for found in map(size_set, sizes) if found.symbols]
 
 
 def _bound_extent(name: str, value: Any) -> int:

@@ -8,10 +8,11 @@ import json
 from pathlib import Path
 
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.size_sets import sizes_text
 from tinyc.driver.compile import pass_options
 from tinyc.driver.layer import layer_of
 from tinyc.driver.lowering import Lowering
-from tinyc.driver.sources import in_file, program_argument, shown_argument
+from tinyc.driver.sources import checked_sizes, in_file, program_argument, shown_argument
 from tinyc.driver.weights import declare_weights
 from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
@@ -58,13 +59,15 @@ def request_difference(subject: Subject, arguments: argparse.Namespace, asked: L
 
 
 def lowering_of(module: ir.Module, arguments: argparse.Namespace) -> Lowering:
-    """A program on its way to the target that is asked for, with its edges and plans.
+    """A program on its way to the target that is asked for, with its edges, plans and expected sizes.
 
     Raises:
-        TinycError: `UnsupportedTarget`; what is wrong with the edges, or with the plan.
+        TinycError: `UnsupportedTarget`; what is wrong with the edges, the plan, or the sizes.
     """
     options = pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0])
-    return Lowering(module, arguments.target, {**options, **_request(arguments).options()})
+    sizes = sizes_text(checked_sizes(arguments.sizes))
+    asked = {**_request(arguments).options(), **({"sizes": sizes} if sizes else {})}
+    return Lowering(module, arguments.target, {**options, **asked})
 
 
 def tiny_module(module: ir.Module, arguments: argparse.Namespace) -> ir.Module:

@@ -317,6 +317,20 @@ def _no_more_than(monomial: Monomial, coefficient: int) -> Dim:
     return _from_terms([(monomial, coefficient)])
 
 
+def at_most(dim: Dim, limits: Mapping[str, int]) -> Dim:
+    """What `dim` is at most where symbols are at most `limits`: `dim` itself where it may fall as they grow."""
+    return substitute(dim, limits) if _grows(dim) else dim
+
+
+def _grows(dim: Dim) -> bool:
+    """Whether an extent is known not to fall where its symbols grow."""
+    if isinstance(dim, int):
+        return True
+    divisions = [atom for atom in dim.atoms if not isinstance(atom, str)]
+    falls = any(coefficient < 0 for monomial, coefficient in dim.terms if monomial)
+    return not falls and all(isinstance(each.divisor, int) and _grows(each.numerator) for each in divisions)
+
+
 def differ(left: Dim, right: Dim) -> bool:
     """Whether two extents differ for all positive sizes (False: not known)."""
     difference = left - right

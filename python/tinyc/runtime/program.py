@@ -144,6 +144,11 @@ class KernelLaunch:
         return (self, *(replace(self, alternatives=(), **each) for each in facts))
 
     @property
+    def is_idle(self) -> bool:
+        """Whether it launches nothing, whatever the sizes: only one of its alternatives does."""
+        return 0 in self.grid
+
+    @property
     def pointers(self) -> tuple[Pointer, ...]:
         """The parameters that are buffers, in order."""
         return tuple(parameter for parameter in self.parameters if isinstance(parameter, Pointer))

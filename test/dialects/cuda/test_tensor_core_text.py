@@ -12,6 +12,7 @@ import pytest
 
 from cuda_on_host import build, compile_for_gpu, run, run_ptx_of
 from installed import ROOT
+from mma_kernels.kernels import with_cast
 from tinyc.dialects.gpu.to_cuda import cuda_text
 from tinyc.dialects.region.plan import RegionPlan
 from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
@@ -91,6 +92,25 @@ def test_what_nvcc_makes_of_a_kernel_is_right(arch, plan, tmp_path):
     x, w, bias = (each.astype(np.float32) for each in inputs.values())
     found = run_ptx_of(gpu_module(GEMM, arch, plan, SIZES), arch, inputs, tmp_path)["Y"].astype(np.float32)
     np.testing.assert_allclose(found, np.maximum(x @ w + bias, 0), rtol=2e-3, atol=2e-3)
+
+
+def test_an_operand_that_is_made_in_registers_is_what_its_tensor_says(tmp_path):
+    """A product with X cast from i8: in nvcc's code, and in the function of the CPU beside it."""
+    arch, plan = "sm_90a", {**WARPGROUPS, "schedule": "cooperative", "cluster": [1, 1]}
+    sizes = {**SIZES, "K": 80}
+    module = gpu_module(with_cast(GEMM, "i8"), arch, plan, sizes)
+    text = cuda_text(module)
+    assert re.search(r"const uint32_t pair\d = ptx::cvt_pack_f16\(.*int8_t\(loaded", text)
+    assert re.search(r"ptx::wgmma_m64n128k16_f32_f16_ra_tb\(&acc\d?\[0\], &fragment\d?\[0\],", text)
+    random = np.random.default_rng(7)
+    w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((80, 264), (264,)))
+    x = random.integers(-8, 8, (136, 80)).astype(np.int8)
+    found = run_ptx_of(module, arch, {"X": x, "W": w, "bias": bias}, tmp_path)["Y"].astype(np.float32)
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias.astype(np.float32), 0)
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+    naive = cuda_text(gpu_module(with_cast(GEMM, "i8"), arch, bind=sizes))
+    ran = run(build(naive.replace(reference(naive), reference(text)), tmp_path))
+    assert (ran.errors, ran.status, ran.line) == ("", 0, "max_abs_err=0.000000")
 
 
 @pytest.mark.parametrize(("arch", "plan"), PLANS[:2])

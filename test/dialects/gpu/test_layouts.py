@@ -10,7 +10,7 @@ from ptxsim.matrix.modifiers import MatrixShape
 from ptxsim.tensor_maps.swizzle import swizzled_addresses
 from ptxsim.wgmma.descriptor import chunk_addresses
 from tinyc.dialects.gpu.expand.wgmma import descriptor_parts
-from tinyc.dialects.gpu.fragment_layout import WARP_LANES, FragmentLayout
+from tinyc.dialects.gpu.fragment_layout import WARP_LANES, WARPGROUP_THREADS, FactorLayout, FragmentLayout
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES, SharedLayout
 
 BANKS, BANK_BYTES = 32, 4
@@ -187,3 +187,34 @@ def test_a_piece_is_what_mma_gives(layout):
 )
 def test_fragments_that_no_unit_has(layout, message):
     assert layout.misfit == message
+
+
+each_factors = pytest.mark.parametrize(
+    "layout", [FactorLayout(64, 1), FactorLayout(128, 2), FactorLayout(64, 4)], ids=str
+)
+
+
+@each_factors
+def test_every_factor_is_in_one_register(layout):
+    registers = range(layout.words * layout.word_elements)
+    places = [layout.place(thread, register) for thread in range(WARPGROUP_THREADS) for register in registers]
+    assert sorted(places) == list(itertools.product(range(layout.rows), range(layout.columns)))
+
+
+@each_factors
+def test_factors_of_a_warp_are_those_of_mma(layout):
+    held = mma_fragments(MatrixShape(16, 8, layout.columns), 32 // layout.word_elements).a.position
+    registers = held.shape[1]
+    for warp, block in itertools.product(range(4), range(layout.words // 4)):
+        first = np.array([64 * block + 16 * warp, 0])
+        found = [
+            [layout.place(WARP_LANES * warp + lane, registers * block + register) for register in range(registers)]
+            for lane in range(WARP_LANES)
+        ]
+        np.testing.assert_array_equal(found, np.stack(np.divmod(held, layout.columns), -1) + first)
+
+
+def test_accumulators_are_factors_of_the_next_product():
+    accumulators, factors = FragmentLayout("wgmma", 128, 16, 128, 16), FactorLayout(128, 2)
+    for thread, register in itertools.product(range(WARPGROUP_THREADS), range(16)):
+        assert factors.place(thread, register) == accumulators.place(thread, register)

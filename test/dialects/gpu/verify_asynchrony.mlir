@@ -378,3 +378,35 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
   gpu.return
 }
 }
+
+// -----
+
+// A product of a fragment is waited for before the next turn of a loop has another one in its registers.
+!fa = !tgpu.frag<tensor<64x16xf16>, "a">
+!a = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+!b = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+!s = tensor<64x64xf32, #tgpu.fragments<"wgmma", 64 : i64, 64 : i64>>
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+// expected-error @+1 {{'gpu.func' @k has a 'tgpu.wgmma_fragment' whose group no 'tgpu.wait_group' behind it in its block is for; until then its fragment is read, and in the next turn of a loop its registers are others'}}
+gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %0 = arith.constant 0 : index
+  %4 = arith.constant 4 : index
+  %1 = arith.constant 1 : index
+  %yes = arith.constant true
+  %x = "tgpu.alloc_smem"() : () -> !a
+  %b = "tgpu.alloc_smem"() : () -> !b
+  %z = "tgpu.zero"() : () -> !tgpu.in_flight<!s>
+  %r = scf.for %i = %0 to %4 step %1 iter_args(%sums = %z) -> (!tgpu.in_flight<!s>) {
+    %a = "tgpu.load_fragment"(%x, %0, %0, %0, %0, %0) ({
+    ^bb0(%v: tensor<64x64xf16>):
+      "tgpu.yield"(%v) : (tensor<64x64xf16>) -> ()
+      omp.terminator
+    }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], k = 0 : i64, rows = array<i64: 0>, units = array<i64: 1, 1>} : (!a, index, index, index, index, index) -> !fa
+    %n = "tgpu.wgmma_fragment"(%a, %b, %0, %0, %yes, %sums) {k = 0 : i64} : (!fa, !b, index, index, i1, !tgpu.in_flight<!s>) -> !tgpu.in_flight<!s>
+    "tgpu.commit_group"() {kind = "wgmma"} : () -> ()
+    scf.yield %n : !tgpu.in_flight<!s>
+  }
+  %o = "tgpu.wait_group"(%r) {kind = "wgmma", pending = 0 : i64, operandSegmentSizes = array<i32: 1>, resultSegmentSizes = array<i32: 1>} : (!tgpu.in_flight<!s>) -> !tgpu.acc<!s>
+  gpu.return
+}
+}

@@ -86,7 +86,51 @@ def test_the_largest_tiles_are_those_of_the_best_published_kernels():
 def test_one_row_is_limited_by_memory(target):
     best = choice(target, 1, 4096, 4096, plan=Plan(algo_choice={"matmul": "splitk_serial"})).ranked[0]
     assert best.prediction.limiter == "memory"
-    assert best.tiling.tile[0] == {SM80.name: 16, SM90.name: 64}[target.name]
+    assert best.tiling.tile[0] == 8
+
+
+@pytest.mark.parametrize(
+    ("target", "m", "layout", "rows"),
+    [
+        (SM80, 5, "nn", 8),
+        (SM80, 16, "nn", 16),
+        (SM80, 21, "nn", 24),
+        (SM90, 16, "nn", 16),
+        (SM90, 40, "nt", 40),
+        (SM90, 5, "tn", 16),
+    ],
+)
+def test_few_rows_have_tiles_that_fit_them(target, m, layout, rows):
+    """Along the columns of an instruction, if they do not fill its rows; wgmma reads lines of 32 bytes at least."""
+    best = choice(target, m, 4096, 4096, layout=layout).ranked[0].tiling
+    assert best.tile[0] == best.unit_tile[0] == rows
+    assert best.unit_tile[1] % {SM80: 16, SM90: 64}[target] == 0
+
+
+@BOTH
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize("element", ["f16", "i8"])
+def test_there_is_a_plan_for_every_few_rows_and_columns(target, layout, element):
+    for m, n in itertools.product((5, 24, 41, 48, 49), (3, 21, 512)):
+        assert choice(target, m, n, 777, layout=layout, element=element).ranked
+
+
+@BOTH
+def test_few_columns_have_tiles_that_fit_them(target):
+    assert choice(target, 4096, 24, 4096, layout="nt").ranked[0].tiling.tile[1] == 24
+
+
+@BOTH
+def test_few_rows_give_each_multiprocessor_at_most_a_tile(target):
+    """Those with more would be waited for; slices of k are for an n that is short, too."""
+    wide, short = (choice(target, 8, n, 28672).ranked[0].tiling for n in (8192, 1024))
+    assert (wide.slices, 8192 // wide.tile[1] <= target.sms) == (1, True)
+    assert target.sms // 2 < 1024 // short.tile[1] * short.slices <= target.sms
+
+
+def test_where_m_is_not_known_no_product_is_transposed_unless_a_plan_says_so():
+    assert choice(SM90, "M", 4096, 4096).ranked[0].tiling.unit_tile[0] % 64 == 0
+    assert choice(SM90, "M", 4096, 4096, plan=Plan(tile=(16, 128, 64))).ranked[0].tiling.unit_tile == (16, 64)
 
 
 @BOTH

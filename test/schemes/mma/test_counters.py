@@ -12,6 +12,9 @@ from mma_kernels.launches import launches_of
 from mma_kernels.run_ahead import RunAhead
 
 _LARGE = {"tile": [128, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "cooperative"}
+#: What is multiplied is transposed; the second is slabs of 8 rows of the output.
+FEW_ROWS_OF_WARPS = {"tile": [8, 128, 64], "warp_tile": "8x32", "stages": 3}
+FEW_ROWS = {"tile": [24, 128, 64], "warp_tile": "24x64", "stages": 3, "schedule": "cooperative"}
 #: As the others, with so many steps along k that the bias is next to nothing beside the operands.
 DEEP = (
     ProductKernel("multistage, deep", "sm_80", MULTISTAGE.plan, (64, 128, 576)),
@@ -19,6 +22,9 @@ DEEP = (
     ProductKernel("cooperative, deep", "sm_90a", {**_LARGE, "cluster": [1, 1]}, (256, 256, 576), 2),
     ProductKernel("pairs along m, deep", "sm_90a", {**_LARGE, "cluster": [2, 1]}, (256, 256, 576), 2),
     ProductKernel("pairs along n, deep", "sm_90a", {**_LARGE, "cluster": [1, 2]}, (256, 256, 576), 2),
+    ProductKernel("few rows, deep", "sm_80", FEW_ROWS_OF_WARPS, (8, 256, 576)),
+    ProductKernel("few rows of warpgroups, deep", "sm_90a", FEW_ROWS, (24, 256, 576), 1),
+    ProductKernel("few rows, all threads load", "sm_90a", {**FEW_ROWS, "schedule": "simple"}, (24, 256, 576)),
 )
 ALL = pytest.mark.parametrize("kernel", DEEP, ids=lambda kernel: kernel.name)
 #: Accesses of 16 bytes a thread, or of boxes; the bias is read by the threads that have its columns.
@@ -74,7 +80,7 @@ def test_shared_memory_has_no_bank_conflicts(kernel):
 
 
 def test_what_ctas_of_a_cluster_share_is_read_once_for_all_of_them():
-    alone, along_m, along_n = map(arrays, DEEP[2:])
+    alone, along_m, along_n = map(arrays, DEEP[2:5])
     assert (2 * along_m["1"].read, along_m["0"].read) == (alone["1"].read, alone["0"].read)
     assert (2 * along_n["0"].read, along_n["1"].read) == (alone["0"].read, alone["1"].read)
 

@@ -108,6 +108,27 @@ def test_a_residual_comes_to_the_epilogue_by_tma(element, plan, sizes):
     np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected, rtol=2e-3, atol=4e-3)
 
 
+@pytest.mark.parametrize(
+    ("arch", "plan", "store"),
+    [
+        ("sm_80", {"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 2}, "st.global.v4.b32"),
+        ("sm_90a", {"tile": [64, 64, 64], "warp_tile": "64x64", "schedule": "cooperative"}, "tensor.2d.global.shared"),
+    ],
+)
+def test_an_output_whose_columns_lie_in_memory_is_stored_as_fast(arch, plan, store):
+    program = residual_program("fp16")
+    turned = {"uop": "PERMUTE", "src": ["Y"], "arg": {"dims": [1, 0]}, "out": "Z"}
+    program = {**program, "uops": [*program["uops"], turned], "outputs": ["Z"]}
+    bound = {"M": 136, "N": 72, "K": 64}
+    model = tinyc.compile(program, target="sim", arch=arch, plan={"scheme": "mma", **plan}, bind=bound)
+    assert len(model.lowering.program().kernels) == 1
+    assert store in model.text("ptx")
+    random = np.random.default_rng(9)
+    x, w, r = (random.standard_normal(shape).astype(np.float16) for shape in ((136, 64), (64, 72), (136, 72)))
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32), 0) + r.astype(np.float32)
+    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected.T, rtol=2e-3, atol=4e-3)
+
+
 #: The product of a part of X, of its rows and columns from 8 on.
 PART = {
     "uops": [
@@ -137,6 +158,40 @@ def test_sizes_of_a_run_choose_between_two_kernels(arch):
     for sizes in ((72, 136, 64), (71, 130, 70)):  # copies of 16 bytes, and none
         given, expected = products(model, *sizes)
         np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+
+
+def test_sizes_that_runs_are_expected_to_have_get_kernels_of_few_rows():
+    sizes = {"N": 136, "K": 64}
+    model = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan={"scheme": "mma"}, bind=sizes, sizes=[{"M": 5}])
+    assert [each.message.split()[0] for each in model.remarks if each.code == "product-transposed"] == [
+        "@matmul_add_relu_cast_M5"
+    ]
+    for m in (5, 70):
+        given, expected = products(model, m, 136, 64)
+        np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+
+
+#: The product of few rows with weights in i8, which are cast.
+OF_WEIGHTS = {
+    "uops": [
+        {"uop": "CAST", "src": ["W"], "arg": {"to": "fp16"}, "out": "W_f16"},
+        {"uop": "RESHAPE", "src": ["X"], "arg": {"result_shape": [8, 1, 128]}, "out": "x"},
+        {"uop": "RESHAPE", "src": ["W_f16"], "arg": {"result_shape": [1, 256, 128]}, "out": "w"},
+        {"uop": "MUL", "src": ["x", "w"], "out": "products"},
+        {"uop": "REDUCE", "src": ["products"], "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"}, "out": "Y"},
+    ],
+    "values": {"X": {"dtype": "fp16", "shape": [8, 128]}, "W": {"dtype": "i8", "shape": [256, 128]}},
+}
+
+
+def test_weights_of_transposed_operands_are_made_in_registers():
+    model = tinyc.compile(OF_WEIGHTS, target="sim", arch="sm_90a", plan={"scheme": "mma", "schedule": "cooperative"})
+    (told,) = [each.message for each in model.remarks if each.code == "operand-staged"]
+    assert "loads W by TMA, as i8, and makes f16 of it in registers" in told
+    random = np.random.default_rng(11)
+    x, w = random.standard_normal((8, 128)).astype(np.float16), random.integers(-9, 10, (256, 128)).astype(np.int8)
+    expected = x.astype(np.float32) @ w.T.astype(np.float32)
+    np.testing.assert_allclose(model(x, w).astype(np.float32), expected, rtol=2e-3, atol=2e-3)
 
 
 def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
@@ -183,6 +238,19 @@ def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():
         "ldmatrix.sync.aligned.m8n8.x4.trans",
     ):
         assert instruction in ptx
+
+
+@pytest.mark.parametrize(("arch", "warp_tile", "unit"), [("sm_80", "8x32", "warp"), ("sm_90a", "8x64", "warpgroup")])
+def test_a_remark_tells_of_transposed_operands(arch, warp_tile, unit):
+    plan = {"scheme": "mma", "warp_tile": warp_tile}
+    model = tinyc.compile(GEMM, target="sim", arch=arch, plan=plan, bind={"M": 8, "N": 256, "K": 64})
+    (remark,) = [each for each in model.remarks if each.code == "product-transposed"]
+    rows = {"sm_80": 16, "sm_90a": 64}[arch]
+    end = f"of the {warp_tile} accumulators of a {unit}, n is along the {rows} rows of an instruction"
+    assert remark.message == f"@matmul_add_relu_cast multiplies the transposed operands: {end}"
+    assert "stmatrix.sync.aligned.m8n8.x2.trans" in model.text("ptx") or arch == "sm_80"
+    given, expected = products(model, 8, 256, 64)
+    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import AxisRun, Candidate, Side
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MmaCase, mma_case
-from tinyc.schemes.mma.loads import Load, Loading, loading_of, tile_loads
+from tinyc.schemes.mma.loads import Load, Loading, loading_of, staged_elements, tile_loads
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.target.target import Target
+from tinyc.vocabulary.element_type import ElementType
 
 TILING = MmaTiling((128, 128, 64), (64, 128), 128, stages=4)
 
@@ -131,6 +132,42 @@ def test_what_is_computed_passes_through_registers():
     candidate = dataclasses.replace(gemm(512, 512, 512), product=dataclasses.replace(product, lhs=computed))
     a, _ = loads(candidate, SM90)
     assert (a.kind, a.order, a.reason) == ("registers", "row", "its elements are computed: mul")
+
+
+def made_of(candidate: Candidate, element: ElementType, **changes) -> Candidate:
+    """The candidate with a left operand that is computed from one tensor of another type, element by element."""
+    product = candidate.product
+    source = dataclasses.replace(product.lhs.access, element=element, **changes)
+    lhs = dataclasses.replace(product.lhs, access="its elements are computed: mul", source=source)
+    return dataclasses.replace(candidate, product=dataclasses.replace(product, lhs=lhs))
+
+
+def test_what_warpgroups_make_of_one_tensor_is_copied_as_it_lies():
+    candidate = made_of(gemm(512, 512, 512), ElementType.I8)
+    a, _ = loads(candidate, SM90)
+    assert a == Load("tma", 16, "row", 64, (), "its elements are computed: mul", ElementType.I8)
+    assert loads(candidate, SM80)[0].kind == "registers"
+    assert loads(candidate, SM90, Loading(asynchronous=False))[0].kind == "registers"
+    a, _ = loads(made_of(gemm(512, 512, 512), ElementType.F32), SM90)
+    assert (a.kind, a.swizzle, a.source) == ("tma", 128, ElementType.F32)
+
+
+def test_what_copies_do_not_take_is_computed_as_it_is_loaded():
+    a, _ = loads(made_of(gemm(512, 512, 8 * 65), ElementType.I8), SM90)
+    assert (a.kind, a.bytes, a.source) == ("cp_async", 8, ElementType.I8)
+    a, _ = loads(made_of(gemm(512, 512, 777), ElementType.I8), SM90)
+    assert (a.kind, a.source) == ("registers", None)
+    a, _ = loads(made_of(gemm("M", "N", "K"), ElementType.I8), SM90)
+    assert [(str(extent), number) for extent, number in a.needs] == [("K", 16)]
+    assert loads(made_of(gemm("M", "N", "K"), ElementType.I8), SM90, guarded=False)[0].kind == "registers"
+    wide = made_of(gemm(512, 512, 512), ElementType.F64)
+    assert loads(wide, SM90)[0].kind == "registers"
+
+
+def test_the_types_of_tiles_are_those_of_all_tilings():
+    case = mma_case(made_of(gemm(512, 512, 512), ElementType.I8), SM90)
+    assert isinstance(case, MmaCase)
+    assert staged_elements(Loading(), case.product, case.unit) == (ElementType.I8, ElementType.F16)
 
 
 def test_a_cast_that_narrow_factors_need_passes_through_registers():

@@ -5,7 +5,7 @@ A defect is a finding, a deadlock, or a result that is wrong. `bench/mma_mutants
 
 import pytest
 
-from mma_kernels.kernels import CLUSTER, KERNELS, MULTISTAGE, defect
+from mma_kernels.kernels import CLUSTER, FRAGMENTS, KERNELS, MULTISTAGE, defect
 from mma_kernels.mutants import UNSEEN, mutants_of
 
 
@@ -14,7 +14,7 @@ def test_the_kernel_itself_has_no_defect(kernel):
     assert defect(kernel, kernel.ptx) == ""
 
 
-@pytest.mark.parametrize("kernel", [MULTISTAGE, CLUSTER], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [MULTISTAGE, CLUSTER, FRAGMENTS], ids=lambda kernel: kernel.name)
 def test_the_first_mutant_of_each_kind_is_found(kernel):
     first = {each.kind: each for each in reversed(list(mutants_of(kernel.ptx, kernel.stage_bytes)))}
     assert len(first) > 5

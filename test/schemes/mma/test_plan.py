@@ -209,8 +209,8 @@ REFUSED_BY_HARDWARE = [
     ),
     (
         SM90,
-        {"warp_tile": "32x64", "tile": (64, 64, 64)},
-        "'warp_tile' is 32x64 for a warpgroup, not made of wgmma m64nNk16 for f16; choose 64x64",
+        {"warp_tile": "36x64", "tile": (64, 64, 64)},
+        "'warp_tile' is 36x64 for a warpgroup, not made of wgmma m64nNk16 for f16; choose 64x64",
     ),
     (
         SM90,
@@ -291,6 +291,11 @@ REFUSED_BY_STRUCTURE = [
         SM90,
         {"cluster": (2, 1), "asynchronous": {"enable": False}},
         "'cluster' is 2x1, and what is shared is loaded by TMA, which 'async' switches off; write [1, 1]",
+    ),
+    (
+        SM90,
+        {"cluster": (1, 2), "tile": (24, 128, 64), "schedule": "cooperative"},
+        "'cluster' is 1x2, and of the 24 lines of A that 2 CTAs share each loads a multiple of 8; write [1, 1]",
     ),
     (
         SM90,

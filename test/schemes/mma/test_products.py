@@ -25,6 +25,10 @@ KERNELS = {
     "cluster_2x1": ("sm_90a", {**_SPECIALISED, "cluster": [2, 1]}),
     "cluster_1x2": ("sm_90a", {**_SPECIALISED, "cluster": [1, 2]}),
     "pingpong": ("sm_90a", {**_SPECIALISED, "tile": [64, 64, 32], "schedule": "pingpong"}),
+    # Fewer rows than an instruction has: what is multiplied is transposed.
+    "warps_transposed": ("sm_80", {"tile": [8, 64, 32], "warp_tile": "8x32", "stages": 3}),
+    "simple_transposed": ("sm_90a", {"tile": [32, 64, 32], "warp_tile": "32x64", "stages": 3, "schedule": "simple"}),
+    "cooperative_transposed": ("sm_90a", {**_SPECIALISED, "tile": [16, 128, 32], "warp_tile": "16x64"}),
 }
 #: Whole tiles; tiles that reach beyond rows of 16-byte multiples; odd pitches; a row; less than an instruction takes.
 SIZES = {
@@ -39,11 +43,11 @@ _RELATIVE = {"bfloat16": 2**-7, "float16": 1e-3, "float32": 1e-3}
 
 
 def by_tma(element, layout, prologue, size):
-    """Whether TMA brings both operands to shared memory as they are multiplied."""
+    """Whether TMA brings both operands to shared memory: B as it is multiplied, A as it lies."""
     m, n, k = SIZES[size]
     lines = (k if layout[0] == "n" else m, n if layout[1] == "n" else k)
-    is_as_hardware_has_it = element in ("fp16", "bf16") or layout == "nt"
-    return prologue == "none" and is_as_hardware_has_it and all(each % 16 == 0 for each in lines)
+    is_as_hardware_has_it = element in ("fp16", "bf16") or layout[1] == "t"
+    return prologue != "scale" and is_as_hardware_has_it and all(each % 16 == 0 for each in lines)
 
 
 def is_specialised(kernel):
@@ -51,7 +55,11 @@ def is_specialised(kernel):
 
 
 def fits_operands(kernel, element, layout, prologue, size):
-    return not is_specialised(kernel) or by_tma(element, layout, prologue, size)
+    """What is in front of A, or A across k, is made in registers; of transposed operands that would be B."""
+    if not is_specialised(kernel):
+        return True
+    is_plain = prologue == "none" and (element in ("fp16", "bf16") or layout == "nt")
+    return by_tma(element, layout, prologue, size) and (is_plain or not kernel.endswith("transposed"))
 
 
 def fits_results(kernel, element, batch, epilogue, size):
@@ -103,7 +111,7 @@ def test_results_of_every_kind(kernel, element, batch, epilogue, size):
 
 
 @pairwise(
-    lambda kernel, element, layout: not is_specialised(kernel) or element == "fp16" or layout == "nt",
+    lambda kernel, element, layout: not is_specialised(kernel) or element == "fp16" or layout[1] == "t",
     kernel=("warps", "simple", "cooperative", "pingpong"),
     element=("fp16", "i8", "fp32"),
     layout=LAYOUTS,
@@ -127,6 +135,7 @@ def to_tf32(values, half):
         ("warps", "tn", (0x1000, 0x1000)),
         ("simple", "nt", (0, 0)),  # wgmma reads from shared memory what was copied there, and drops bits
         ("simple", "nn", (0, 0x1000)),  # B is transposed through registers
+        ("simple", "tt", (0x1000, 0)),  # A is transposed in registers
         ("cooperative", "nt", (0, 0)),
     ],
 )
@@ -143,6 +152,6 @@ def test_f32_is_rounded_to_tf32_where_it_passes_through_registers(kernel, layout
 
 
 def test_a_producer_loads_by_tma_or_the_plan_is_refused():
-    with pytest.raises(tinyc.TinycError, match="whose producer loads by TMA, and A is not loaded so") as refused:
-        compiled("cooperative", Product(prologue="cast"))
+    with pytest.raises(tinyc.TinycError, match="whose producer loads by TMA, and B is not loaded so") as refused:
+        compiled("cooperative", Product(prologue="scale"))
     assert refused.value.name == "UnsupportedPlan"

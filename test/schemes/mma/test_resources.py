@@ -8,6 +8,7 @@ from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import Epilogue
 from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.resources import (
     launch_registers,
     mma_resources,
@@ -19,7 +20,9 @@ from tinyc.schemes.mma.resources import (
 )
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.broadcast import Broadcast
+from tinyc.vocabulary.element_type import ElementType
 
+F16 = ElementType.F16, ElementType.F16
 ON_SM80 = mma_case(gemm(4096, 4096, 4096), SM80)
 ON_SM90 = mma_case(gemm(4096, 4096, 4096), SM90)
 AMPERE = MmaTiling((128, 128, 32), (64, 64), 32, stages=4)
@@ -70,7 +73,7 @@ def test_columns_that_are_finished_at_a_time_are_at_most_128_bytes():
 
 
 def test_tiles_begin_where_swizzles_do():
-    assert stage_bytes(MmaTiling((16, 32, 16), (16, 32), 32, 2), ON_SM80.unit) == 1024 + 1024
+    assert stage_bytes(MmaTiling((16, 32, 16), (16, 32), 32, 2), F16) == 1024 + 1024
 
 
 def test_full_operands_of_an_epilogue_take_registers():
@@ -79,9 +82,9 @@ def test_full_operands_of_an_epilogue_take_registers():
 
 
 def test_as_many_stages_as_there_is_room_for():
-    assert most_stages(HOPPER, ON_SM90) == 4
-    assert most_stages(AMPERE, ON_SM80) == 8
-    assert most_stages(dataclasses.replace(AMPERE, tile=(256, 128, 64)), ON_SM80) == 3
+    assert most_stages(HOPPER, ON_SM90, F16) == 4
+    assert most_stages(AMPERE, ON_SM80, F16) == 8
+    assert most_stages(dataclasses.replace(AMPERE, tile=(256, 128, 64)), ON_SM80, F16) == 3
 
 
 def test_what_fits_has_no_faults():
@@ -98,3 +101,14 @@ def test_more_threads_than_a_cta_has():
             "tile",
         )
     ]
+
+
+def test_what_a_is_made_of_counts_in_shared_memory_and_its_fragments_in_registers():
+    loads = Load("tma", 16, "row", 64, source=ElementType.I8), Load("tma", 16, "row", 128)
+    plain, made = mma_resources(HOPPER, ON_SM90), mma_resources(HOPPER, ON_SM90, loads)
+    assert plain.staged_bytes - made.staged_bytes == 4 * 128 * 64
+    assert made.registers_per_thread == 128 + 26 + 4 * (64 // 16 + 2)
+    assert most_stages(HOPPER, ON_SM90, (ElementType.I8, ElementType.F16)) == 4
+    deep = dataclasses.replace(HOPPER, stages=6)
+    (fault,) = resource_faults(deep, mma_resources(deep, ON_SM90, loads), ON_SM90, loads)
+    assert "6 x (128x64 i8 + 64x256 f16) = 245760 bytes" in fault[1]

@@ -21,6 +21,9 @@ WARPS = {"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 3}
 COOPERATIVE = {"tile": [128, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "cooperative"}
 PINGPONG = {"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 4, "schedule": "pingpong"}
 SIMPLE = {"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 2, "schedule": "simple"}
+#: What is multiplied is transposed, and so are the sums that are handed on.
+FEW_ROWS_OF_WARPS = {"tile": [16, 64, 32], "warp_tile": "8x32", "stages": 3}
+FEW_ROWS = {"tile": [16, 128, 64], "warp_tile": "16x64", "stages": 3, "schedule": "cooperative"}
 
 
 def program(element="fp16", accumulator="fp32", batch=True):
@@ -93,6 +96,8 @@ def check(text, arch, plan, sizes, bind):
         ("sm_90a", {**COOPERATIVE, "cluster": [1, 2]}, {"B": 2, "M": 70, "N": 72, "K": 136}, True),
         ("sm_90a", COOPERATIVE, {"B": 1, "M": 40, "N": 72, "K": 136}, False),
         ("sm_90a", PINGPONG, {"B": 2, "M": 70, "N": 40, "K": 136}, True),
+        ("sm_80", FEW_ROWS_OF_WARPS, {"B": 1, "M": 5, "N": 75, "K": 133}, False),
+        ("sm_90a", FEW_ROWS, {"B": 2, "M": 20, "N": 136, "K": 136}, True),
     ],
 )
 def test_slices_of_batches_with_a_residual_and_two_outputs(arch, plan, sizes, bind):

@@ -24,10 +24,12 @@ from tinyc.dialects.gpu.statements import (
     EpilogueSlabOp,
     FmaOp,
     LdmatrixOp,
+    LoadFragmentOp,
     LoadTileOp,
     MmaSyncOp,
     TmaLoadOp,
     WaitGroupOp,
+    WgmmaFragmentOp,
     WgmmaOp,
 )
 from tinyc.dialects.gpu.strided_matrix import MATRIX_SIDES, StridedMatrix
@@ -63,9 +65,9 @@ class SidePlace:
 
 @dataclass(frozen=True)
 class ComputedOperand:
-    """An operand whose elements the body of a `tgpu.load_tile` computes."""
+    """An operand whose elements the body of a statement computes."""
 
-    op: LoadTileOp
+    op: LoadTileOp | LoadFragmentOp
 
     def shape(self, side: str) -> Shape:
         """The axes of a side."""
@@ -107,7 +109,25 @@ class CopiedOperand:
         return scalars.cast(scalars.from_storage(element, stored), element, wanted)
 
 
-_Operand: TypeAlias = ComputedOperand | CopiedOperand
+@dataclass(frozen=True)
+class MadeOperand:
+    """An operand whose elements the body of a `tgpu.load_fragment` makes of copied ones."""
+
+    op: LoadFragmentOp
+    source: CopiedOperand
+
+    def shape(self, side: str) -> Shape:
+        """The axes of a side."""
+        return ComputedOperand(self.op).shape(side)
+
+    def element(self, elements: FlatElements, places: Sequence[SidePlace], wanted: ElementType) -> ir.Value:
+        """Emit an element at a row, a column and a batch."""
+        read = tensor_type(self.op.source.type).element
+        elements.reduced[self.op.source] = lambda _: self.source.element(elements, places, read)
+        return ComputedOperand(self.op).element(elements, places, wanted)
+
+
+_Operand: TypeAlias = ComputedOperand | CopiedOperand | MadeOperand
 
 
 def operands_of(op: FinishingOp) -> tuple[_Operand, _Operand]:
@@ -144,7 +164,7 @@ def _products(accumulator: ir.Value) -> Iterator[tuple[Hashable, tuple[ir.Value,
     if isinstance(op, FmaOp):
         yield op, (op.lhs, op.rhs)
         yield from _products(op.accumulator)
-    elif isinstance(op, MmaSyncOp | WgmmaOp):
+    elif isinstance(op, MmaSyncOp | WgmmaOp | WgmmaFragmentOp):
         tiles = (_tiles(op.lhs), _tiles(op.rhs))
         yield tiles, tiles
         yield from _products(op.accumulator)
@@ -161,10 +181,17 @@ def _tiles(operand: ir.Value) -> ir.Value:
     if isinstance(value, ir.BlockArgument) and isinstance(value.owner.owner.opview, scf.ForOp):
         return _tiles(value.owner.owner.opview.initArgs[value.arg_number - 1])
     op = operand.owner
-    return op.tiles if isinstance(op, LdmatrixOp) else operand
+    return op.tiles if isinstance(op, LdmatrixOp | LoadFragmentOp) else operand
 
 
 def _operand(op: FinishingOp, tiles: ir.Value) -> _Operand:
+    """What fills tiles, or is made of what does."""
+    copied = _loaded(op, tiles)
+    makers = [use.owner for use in tiles.uses if isinstance(use.owner, LoadFragmentOp)]
+    return MadeOperand(makers[0], copied) if makers and isinstance(copied, CopiedOperand) else copied
+
+
+def _loaded(op: FinishingOp, tiles: ir.Value) -> ComputedOperand | CopiedOperand:
     """What fills tiles."""
     loads = [use.owner for use in tiles.uses if isinstance(use.owner, LoadTileOp | CpAsyncOp | TmaLoadOp)]
     if isinstance(op, EpilogueOp) and len(loads) != 1:

@@ -52,6 +52,8 @@ class ThreadsExecutable(Executable[None]):
 
     def _launch(self, launch: BoundLaunch, buffers: Mapping[str, BufferMemory], run: Run, status: np.ndarray) -> None:
         kernel = launch.kernel
+        if not all(launch.grid):
+            return  # nothing to do
         held = {each.buffer: buffers[each.buffer].own.view(_stored(each.element)) for each in kernel.pointers}
 
         def elements(parameter: Pointer | TensorMapParameter) -> np.ndarray:

@@ -20,6 +20,7 @@ In reading order:
     maps          tensor maps of operands and outputs
     frame         what kernels of both kinds have
     slices        what becomes of the sums of slices of k, and the kernels beside
+    fragments     products whose operand A is made in registers
     simple        kernels whose threads all load and multiply
     layout        grid, tiles and tensor maps of those whose warpgroups do one of both
     slabs         epilogue and store of these

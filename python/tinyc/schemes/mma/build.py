@@ -18,8 +18,10 @@ from tinyc.diagnostics import remark
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
+from tinyc.dialects.region.guards import guards_attribute
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.constants import i64
@@ -30,7 +32,6 @@ from tinyc.schemes.mma.simple import build_of_threads
 from tinyc.schemes.mma.slices import build_of_sums, build_zero_semaphores
 from tinyc.schemes.mma.specialised import build_of_warpgroups
 from tinyc.schemes.mma.tiling import workspaces_of
-from tinyc.vocabulary.attributes import extents_attribute
 
 
 def build_product(origin: Origin) -> None:
@@ -39,17 +40,31 @@ def build_product(origin: Origin) -> None:
     The other one is then what the host launches by default, and this an alternative that is guarded by what it needs.
     """
     parts = Parts.of(origin)
+    _tell_of_orientation(parts)
     if not parts.needs:
         _tell_of_loads(parts)
         _write(_unaligned(parts) if parts.tiling.is_persistent and not parts.is_specialised else parts)
         return
     aligned = dataclasses.replace(origin, name=origin.alternative_name, init_name=origin.alternative_init_name)
     unaligned = _unaligned(parts)
-    workspaces = workspaces_of(parts.product, [parts.tiling, unaligned.tiling])
+    workspaces = workspaces_of(parts.product, [parts.tiling, unaligned.tiling], dict(origin.candidate.limits))
     _tell_of_guards(parts)
     function = _write(dataclasses.replace(parts, origin=aligned, workspaces=workspaces))
-    function.attributes[GUARDS] = ir.ArrayAttr.get([_guard(*need) for need in parts.needs])
+    function.attributes[GUARDS] = guards_attribute([*origin.kernel.guards, *(_guard(*need) for need in parts.needs)])
     _write(dataclasses.replace(unaligned, workspaces=workspaces))
+
+
+def _tell_of_orientation(parts: Parts) -> None:
+    """Remark on a kernel that computes the transposed output."""
+    if not parts.is_transposed:
+        return
+    candidate, unit = parts.origin.candidate, "warpgroup" if parts.unit.is_wgmma else "warp"
+    n, m = parts.tiling.unit_tile
+    message = (
+        f"@{candidate.name} multiplies the transposed operands: of the {m}x{n} accumulators of a {unit}, n is along "
+        f"the {parts.unit.rows} rows of an instruction"
+    )
+    remark("product-transposed", candidate.where, message, kernel=candidate.name)
 
 
 def _tell_of_loads(parts: Parts) -> None:
@@ -58,7 +73,10 @@ def _tell_of_loads(parts: Parts) -> None:
     for operand, load in zip((product.lhs, product.rhs), parts.loads, strict=True):
         if load.reason:
             name = " and ".join(operand.names) or "an operand"
-            way = f"by cp.async, {load.bytes} bytes at a time" if load.kind == "cp_async" else "through registers"
+            ways = {"tma": "by TMA", "cp_async": f"by cp.async, {load.bytes} bytes at a time"}
+            way = ways.get(load.kind, "through registers")
+            if load.source is not None:
+                way += f", as {load.source}, and makes {parts.unit.factor} of it in registers"
             message = f"@{candidate.name} loads {name} {way}, since {load.reason}"
             remark("operand-staged", candidate.where, message, kernel=candidate.name, operand=name, load=load.kind)
 
@@ -106,7 +124,6 @@ def _unaligned(parts: Parts) -> Parts:
     return Parts.of(dataclasses.replace(origin, plan=unaligned_plan(origin.plan, case)), guarded=False)
 
 
-def _guard(extent: Dim, multiple: int) -> ir.ArrayAttr:
+def _guard(extent: Dim, multiple: int) -> Assumption:
     """That an extent is a multiple of a number."""
-    whole, given = extents_attribute((extents.floordiv(extent, multiple) * multiple, extent))
-    return ir.ArrayAttr.get([whole, ir.StringAttr.get("eq"), given])
+    return Assumption(extents.floordiv(extent, multiple) * multiple, "eq", extent)

@@ -4,6 +4,8 @@ import functools
 from dataclasses import dataclass, replace
 
 from tinyc.analysis.candidate import Candidate, Epilogue
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
 from tinyc.schemes.contraction import ContractionCase
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
 from tinyc.schemes.scheme import PlanRefusals
@@ -19,11 +21,15 @@ USUAL_BATCH = 16
 
 @dataclass(frozen=True)
 class MmaCase(ContractionCase):
-    """A contraction, the matrix unit that computes it, its pattern of Poly-View ("matmul" or "conv"), its outputs."""
+    """A contraction, the matrix unit that computes it, its pattern of Poly-View ("matmul" or "conv"), its outputs.
+
+    `limits` are what symbols are at most where the kernel is launched.
+    """
 
     unit: MatrixUnit
     pattern: str | None
     outputs: tuple[ElementType, ...]
+    limits: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_batched(self) -> bool:
@@ -37,11 +43,27 @@ class MmaCase(ContractionCase):
         return replace(self, product=product, refusals=self.refusals.anew())
 
     @functools.cached_property
+    def transposed(self) -> "MmaCase":
+        """The case of the transposed operands, in the other order."""
+        return replace(self, product=self.product.transposed)
+
+    @functools.cached_property
+    def lengths(self) -> tuple[Dim, Dim, Dim, Dim]:
+        """m, n, k and the batch, or what they are at most where the kernel is launched."""
+        product, limits = self.product, dict(self.limits)
+        m, n, k, batch = (extents.at_most(each, limits) for each in (product.m, product.n, product.k, product.batch))
+        return m, n, k, batch
+
+    @functools.cached_property
     def sizes(self) -> tuple[int, int, int, int]:
-        """m, n, k and the batch as numbers: what is not known counts as a usual size."""
-        product = self.product
-        m, n, k = (each if isinstance(each, int) else USUAL_SIDE for each in (product.m, product.n, product.k))
-        return m, n, k, product.batch if isinstance(product.batch, int) else USUAL_BATCH
+        """m, n, k and the batch as numbers: what is not known counts as a usual size, or the most that it can be."""
+        given = (self.product.m, self.product.n, self.product.k, self.product.batch)
+        usual = (USUAL_SIDE, USUAL_SIDE, USUAL_SIDE, USUAL_BATCH)
+        m, n, k, batch = (
+            size if isinstance(size, int) else min(most, often) if isinstance(most, int) else often
+            for size, most, often in zip(given, self.lengths, usual, strict=True)
+        )
+        return m, n, k, batch
 
     @functools.cached_property
     def full_inputs(self) -> int:
@@ -73,4 +95,4 @@ def mma_case(
         types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
         known = [each.element for each in types] or [product.accumulator]
     noted = PlanRefusals(candidate) if refusals is None else refusals
-    return MmaCase(MMA_NAME, product, target, noted, unit, candidate.pattern, tuple(known))
+    return MmaCase(MMA_NAME, product, target, noted, unit, candidate.pattern, tuple(known), candidate.limits)

@@ -22,6 +22,8 @@ Fault = tuple[str, str, str]
 
 #: Threads of a unit that multiplies by mma.sync; of wgmma it is a warpgroup.
 _WARP_THREADS = 32
+#: Lines after which each swizzle repeats: a box of TMA begins at a multiple.
+_BOX_LINES = 8
 #: Bytes of a line that the narrowest swizzle takes.
 _LEAST_SWIZZLE = 32
 
@@ -56,13 +58,10 @@ def choice_of(given: Given, case: MmaCase) -> TilingChoice:
     """All tilings that keep what is given, judged; remembered, for layers repeat."""
     ranked: list[RankedTiling] = []
     pruned: list[PrunedTiling] = []
-    loads: dict[object, tuple[Load, Load]] = {}
-    walks: dict[object, Walk] = {}
+    upright, transposed = (_Judge(given, case, is_transposed) for is_transposed in (False, True))
     for raw in tilings(given, case):
-        key = raw.tile, raw.unit_tile
-        if key not in loads:
-            loads[key] = tile_loads(raw, given.loading, case.product, case.unit)
-        judged = _judged(raw, loads[key], walks, given, case)
+        judge = transposed if case.unit.transposes_product(*raw.unit_tile) else upright
+        judged = judge.judged(raw)
         if isinstance(judged, PrunedTiling):
             pruned.append(judged)
         else:
@@ -83,15 +82,28 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
 
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
-    """Yield that producers cannot load an operand, or that warpgroups cannot read what is loaded."""
-    for side, load in zip("AB", loads, strict=True):
+    """Yield that CTAs cannot share an operand, producers cannot load it, or warpgroups cannot read what is loaded."""
+    for number, (side, load) in enumerate(zip("AB", loads, strict=True)):
+        length, shared = tiling.tile[number], tiling.cluster[1 - number]
+        if shared > 1 and length % (_BOX_LINES * shared):
+            message = (
+                f"is {tiling.cluster[0]}x{tiling.cluster[1]}, and of the {length} lines of {side} that {shared} CTAs "
+                f"share each loads a multiple of {_BOX_LINES}; write [1, 1]"
+            )
+            yield "UnsupportedPlan", "cluster", message
         if tiling.is_persistent and load.kind != "tma":
             message = (
                 f"is '{tiling.schedule}', whose producer loads by TMA, and {side} is not loaded so, since {load.reason}"
                 '; write "simple"'
             )
             yield "UnsupportedPlan", "schedule", message
-        if tiling.unit_threads > _WARP_THREADS and not load.swizzle:
+        if tiling.wait_depth and load.source is not None:
+            message = (
+                f"is {tiling.wait_depth}, and the factors of {side} are made in registers, which products in flight "
+                "read until they are waited for; write 0"
+            )
+            yield "UnsupportedPlan", "wait_depth", message
+        if tiling.unit_threads > _WARP_THREADS and not load.swizzle and load.source is None:
             message = (
                 f"is {'x'.join(map(str, tiling.unit_tile))}, and lines of {side} in shared memory are no multiple of "
                 f"{_LEAST_SWIZZLE} bytes, which wgmma reads swizzled; choose a multiple of 16 along the other side "
@@ -100,19 +112,39 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
             yield "UnsupportedPlan", "warp_tile", message
 
 
-def _judged(
-    raw: MmaTiling, loads: tuple[Load, Load], walks: dict[object, Walk], given: Given, case: MmaCase
-) -> RankedTiling | PrunedTiling:
-    """A tiling with its time, or why there is none; `walks` are those that are known, by tile and CTAs of an SM."""
-    faults = (*structure_faults(raw, case), *_load_faults(raw, loads))
-    if faults:
-        return PrunedTiling(raw, faults)
-    resources = mma_resources(raw, case, loads)
-    exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case))
-    if exceeded:
-        return PrunedTiling(raw, exceeded)
-    key = raw.tile, resources.ctas_per_sm
-    if key not in walks:
-        walks[key] = best_walk(raw, resources, given.along, given.group, case)
-    tiling = replace(raw, **walks[key])
-    return RankedTiling(tiling, resources, predicted(tiling, resources, loads, case))
+class _Judge:
+    """Judges tilings by what is multiplied: the operands of a case, or the transposed ones.
+
+    Many tilings share loads, or a walk.
+    """
+
+    def __init__(self, given: Given, case: MmaCase, is_transposed: bool) -> None:
+        self._is_transposed = is_transposed
+        self._given, self._case = (given.transposed, case.transposed) if is_transposed else (given, case)
+        self._loads: dict[object, tuple[Load, Load]] = {}
+        self._walks: dict[object, Walk] = {}
+
+    def judged(self, raw: MmaTiling) -> RankedTiling | PrunedTiling:
+        """A tiling of a plan with its time, or why there is none; messages and result have m and n as the plan has."""
+        given, case, tiling = self._given, self._case, raw.transposed if self._is_transposed else raw
+        loads = left, right = self._loads_of(tiling)
+        as_planned = (right, left) if self._is_transposed else loads
+        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned))
+        if faults:
+            return PrunedTiling(raw, faults)
+        resources = mma_resources(tiling, case, loads)
+        exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case, as_planned))
+        if exceeded:
+            return PrunedTiling(raw, exceeded)
+        key = tiling.tile, resources.ctas_per_sm
+        if key not in self._walks:
+            self._walks[key] = best_walk(tiling, resources, given.along, given.group, case)
+        tiling = replace(tiling, **self._walks[key])
+        prediction = predicted(tiling, resources, loads, case)
+        return RankedTiling(tiling.transposed if self._is_transposed else tiling, resources, prediction)
+
+    def _loads_of(self, tiling: MmaTiling) -> tuple[Load, Load]:
+        key = tiling.tile, tiling.unit_tile
+        if key not in self._loads:
+            self._loads[key] = tile_loads(tiling, self._given.loading, self._case.product, self._case.unit)
+        return self._loads[key]

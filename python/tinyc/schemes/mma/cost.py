@@ -20,14 +20,18 @@ from tinyc.schemes.mma.tiling import Along, MmaTiling
 _BANDS = (1, 2, 4, 8, 16)
 #: The part of L2 that operands may fill and still be there when they are read again.
 _USEFUL_L2 = 0.7
-#: Cycles of a sub-partition for 32 elements that pass through registers: their indices, loads, ops, and stores.
+#: Cycles of a sub-partition for 32 elements that pass through registers: their indices, loads, ops, and stores; for 32
+#: of which warpgroups make factors there.
 _REGISTER_CYCLES = 12
+_FRAGMENT_CYCLES = 4
 #: Instructions for an accumulator that becomes an element of an output in shared memory, besides the epilogue's ops.
 _STORE_OPS = 2
 #: The part of a gap that remains where another unit multiplies meanwhile.
 _HIDDEN_GAP = 0.1
 #: The part of the smaller one of compute and memory that does not go on at the same time as the other.
 _UNHIDDEN = 0.1
+#: The part of the time for the tiles that some SMs have more than others in which memory serves only these.
+_UNEVEN = 0.1
 #: Bytes of a partial sum.
 _SUM_BYTES = 4
 
@@ -79,19 +83,21 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
     resident = min(resources.ctas_per_sm, math.ceil(tiles / sms))
-    terms = _step_terms(tiling, loads, resident, case)
+    terms = _step_terms(tiling, loads, resident, min(tiles, sms), case)
     limiter, step = max(terms, key=lambda term: term[1])
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
     latency = rates.load_latency_cycles / in_flight / resident
     if latency > step:
         limiter, step = "latency of loads", latency
-    step += _gap_cycles(tiling, resident, case)
+    step += _gap_cycles(tiling, loads, resident, case)
     rounds = math.ceil(tiles / sms)
     tile = _tile_cycles(tiling, step * steps, resident, rounds, case)
     cycles = rates.cta_start_cycles + rates.load_latency_cycles + rounds * tile + _joining_cycles(tiling, case)
     compute = cycles / rates.hz
     memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
+    # SMs with a tile more than others get it a little later: they ask for more at a time.
+    memory *= 1 + _UNEVEN * (rounds * min(tiles, sms) / tiles - 1)
     if memory >= compute:
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
@@ -99,22 +105,27 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     return PredictedTime(seconds, limiter, step, tile, rounds, memory, tuple(terms))
 
 
-def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> list[tuple[str, float]]:
-    """Cycles of an SM for one CTA's tile along k, by what takes them."""
+def _step_terms(
+    tiling: MmaTiling, loads: Sequence[Load], resident: int, busy_sms: int, case: MmaCase
+) -> list[tuple[str, float]]:
+    """Cycles of an SM for one CTA's tile along k, by what takes them; so many SMs have a tile."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
     m, n, _, _ = case.sizes
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
     # Units of fewer warps than the SM has sub-partitions leave some idle.
     busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers * resident / rates.sub_partitions)
-    # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'.
+    # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'. Rows that pass through registers
+    # on their way are read once, as what they are then.
     rows = unit.rows if unit.is_wgmma else wm
-    fragments = (bm // rows) * (bn // wn) * (rows + wn)
-    shared = (fragments + bm + bn) * bk * size / rates.shared_bytes_per_cycle
+    held, made = (loads[0].element(unit).size_bytes, bool(loads[0].source)) if loads else (size, False)
+    a_bytes = bm * (bn // wn) * held + bm * held
+    b_bytes = (bm // rows) * bn * size + bn * size
+    shared = (a_bytes + b_bytes) * bk / rates.shared_bytes_per_cycle
     # What is beyond the operands is not read.
-    high, wide = min(bm, m) * bk * size, min(bn, n) * bk * size
+    high, wide = min(bm, m) * bk * held, min(bn, n) * bk * size
     m_share, n_share = tiling.cluster
-    from_l2 = (high / n_share + wide / m_share) * case.target.sms / rates.l2_bytes_per_cycle
+    from_l2 = (high / n_share + wide / m_share) * busy_sms / rates.l2_bytes_per_cycle
     terms = [
         ("tensor cores", bm * bn * bk / macs / busy),
         ("shared memory", shared),
@@ -124,17 +135,27 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: M
     if computed:
         warps = computed / 32
         terms.append(("staging through registers", warps * _REGISTER_CYCLES / rates.sub_partitions))
+    if made:
+        warps = bm * bk * (bn // wn) / 32
+        terms.append(("factors in registers", warps * _FRAGMENT_CYCLES / rates.sub_partitions))
     return terms
 
 
-def _gap_cycles(tiling: MmaTiling, resident: int, case: MmaCase) -> float:
-    """Cycles between two tiles along k in which nothing is multiplied."""
-    at_a_time = resident
+def _gap_cycles(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> float:
+    """Cycles between two tiles along k in which nothing is multiplied.
+
+    Warpgroups that load themselves start their copies in it.
+    """
+    at_a_time, rates = resident, case.target.matrix
     if case.unit.is_wgmma:  # warpgroups go on from each other, but where they have tiles of their own, in turn
         at_a_time *= 1 if tiling.schedule == "pingpong" else tiling.consumers
         if tiling.wait_depth:
             at_a_time += 1
-    gap = case.target.matrix.step_gap_cycles
+    gap = rates.step_gap_cycles
+    if case.unit.is_wgmma and not tiling.is_persistent:
+        (bm, bn, bk), size = tiling.tile, case.unit.factor.size_bytes
+        copied = sum(side for side, load in zip((bm, bn), loads, strict=True) if load.kind != "registers")
+        gap += copied * bk * size / rates.shared_bytes_per_cycle
     return gap if at_a_time == 1 else gap * _HIDDEN_GAP / at_a_time
 
 
@@ -179,7 +200,7 @@ def _round_bytes(tiling: MmaTiling, resources: MmaResources, along: Along, band:
 
 
 def _memory_bytes(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> float:
-    """Bytes that memory reads and writes: operands once where L2 holds them, else once for each round."""
+    """Bytes that memory reads and writes: operands once where L2 holds them, else once for each round; partial sums."""
     m, n, k, batch = case.sizes
     size = case.unit.factor.size_bytes
     once = (m + n) * k * batch * size
@@ -188,7 +209,8 @@ def _memory_bytes(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> 
         tiles = math.ceil(m / tiling.tile[0]) * math.ceil(n / tiling.tile[1]) * batch
         each = _round_bytes(tiling, resources, tiling.along, tiling.group, case) * k
         once = max(once, tiles * each)
-    return once + written
+    sums = m * n * batch * _SUM_BYTES * (tiling.slices - 1 if tiling.finishes else tiling.slices)
+    return once + written + sums
 
 
 def _beside_seconds(tiling: MmaTiling, case: MmaCase) -> float:

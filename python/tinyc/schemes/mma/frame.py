@@ -3,10 +3,12 @@
 In: a region with its complete plan. Out: statements at the insertion point.
 """
 
+import dataclasses
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
@@ -17,6 +19,7 @@ from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_whe
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
+from tinyc.dialects.gpu.shared_layout import Order
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for
@@ -26,15 +29,18 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.loads import Load, Needs, loads_of, widest_swizzle
-from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
-from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
+from tinyc.schemes.mma.case import mma_case
+from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loading_of, tile_loads, widest_swizzle
+from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, order_of, store_of
+from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 _Value = TypeVar("_Value")
+#: Positions of axes.
+Axes: TypeAlias = tuple[int, ...]
 
 
 def _narrowed(value: ir.Value, element: ElementType) -> ir.Value:
@@ -58,10 +64,12 @@ class TileCorner:
 class Parts:
     """A region that becomes a kernel of the template, and what its plan has decided.
 
-    `workspaces` are those of slices of k.
+    Where it `is_transposed`, product and tiling are those of the transposed operands, and what the plan calls n is m
+    here. `workspaces` are those of slices of k.
     """
 
     origin: Origin
+    is_transposed: bool
     product: MatrixProduct
     contraction: Contraction
     unit: MatrixUnit
@@ -73,14 +81,16 @@ class Parts:
     @classmethod
     def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
         """The parts of a region whose plan is complete; without `guarded` its loads need nothing of the sizes."""
-        product = filled(origin.candidate.product)
         contraction = contraction_of(origin.kernel, kernel_loops(origin.kernel.op))
         assert not isinstance(contraction, str)  # the candidate has a product
-        unit = matrix_unit(product, origin.target, origin.plan.precision or "ieee")
-        assert not isinstance(unit, str)  # the scheme has accepted it
-        tiling = tiling_of(origin.plan, unit.threads)
-        loads = loads_of(origin.plan, product, unit, guarded)
-        return cls(origin, product, contraction, unit, tiling, loads, workspaces_of(product, [tiling]), guarded)
+        case = mma_case(origin.candidate, origin.target, origin.plan.precision or "ieee")
+        assert not isinstance(case, str)  # the scheme has accepted it
+        unit, loading = case.unit, dataclasses.replace(loading_of(origin.plan), guarded=guarded)
+        tiling, case, is_transposed = oriented(tiling_of(origin.plan, unit.threads), case)
+        product = case.product
+        loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
+        workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
+        return cls(origin, is_transposed, product, contraction, unit, tiling, loads, workspaces, guarded)
 
     @property
     def is_specialised(self) -> bool:
@@ -92,14 +102,48 @@ class Parts:
         """Whether one index of CTAs goes over all tiles, m and n being fused; else there is a grid of them."""
         return "m.o" not in filled(self.origin.plan.bind)
 
+    @property
+    def has_rows_along_x(self) -> bool:
+        """Whether the CTAs of such a grid that are beside each other have tiles below each other."""
+        return filled(self.origin.plan.bind)[f"{self._axis('m')}.o"] == "block.x"
+
+    def _axis(self, name: str) -> str:
+        """What the plan calls an axis of the product."""
+        return {"m": "n", "n": "m"}.get(name, name) if self.is_transposed else name
+
+    @property
+    def factors(self) -> tuple[ir.Value, ir.Value]:
+        """What is multiplied, the left operand first."""
+        left, right = self.contraction.multiply.operands
+        return (right, left) if self.is_transposed else (left, right)
+
+    @property
+    def factor_axes(self) -> tuple[Axes, Axes, Axes]:
+        """The axes that are m, n and k of what is multiplied."""
+        roles = self.contraction.axis_roles
+        return (roles.n, roles.m, roles.k) if self.is_transposed else (roles.m, roles.n, roles.k)
+
+    @property
+    def result_sides(self) -> tuple[Axes, Axes, Axes]:
+        """The axes of the sums that are rows, columns and batch."""
+        rows, columns, batch = self.contraction.result_sides
+        return (columns, rows, batch) if self.is_transposed else (rows, columns, batch)
+
     @functools.cached_property
     def stores(self) -> tuple[Store, ...]:
-        """How each output is stored: of the widest elements as many at a time as the plan says."""
+        """How each output is stored: of the widest elements as many at a time as the plan says, and lines have."""
         accesses = [each for each in self.product.results if isinstance(each, StridedAccess)]  # others are refused
         widest = max(each.element.size_bytes for each in accesses)
-        most_bytes = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
+        asked = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
         by_tma = self.is_specialised and self.tiling.finishes
-        return tuple(store_of(each, by_tma, self.is_guarded, most_bytes) for each in accesses)
+        return tuple(
+            store_of(each, by_tma, self.is_guarded, math.gcd(asked, self._line_bytes(each))) for each in accesses
+        )
+
+    def _line_bytes(self, access: StridedAccess) -> int:
+        """Bytes of a line of the narrowest tiles in which an output is stored."""
+        rows, columns = self.tiling.unit_tile
+        return (columns if order_of(access) == "row" else rows) * access.element.size_bytes
 
     @functools.cached_property
     def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
@@ -110,8 +154,14 @@ class Parts:
         if not self.is_specialised or self.tiling.slices > 1:
             return {}
         found = residual_accesses(self.origin.kernel, self.contraction)
+        if self.is_transposed:
+            found = {value: access.transposed for value, access in found.items()}
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
-        boxes = {value: (found[value], each) for value, each in needs.items() if each is not None}
+        boxes = {
+            value: (found[value], each)
+            for value, each in needs.items()
+            if each is not None and self._line_bytes(found[value]) % TMA_BYTES == 0
+        }
         # Operands of a statement that have one name have one type; what is of another one threads read themselves.
         elements = [tensor_type(value.type).element for value in boxes]
         return {value: box for value, box in boxes.items() if tensor_type(value.type).element == elements[0]}
@@ -132,15 +182,27 @@ class Parts:
         """Tiles along k of each slice of it; the last slices may reach beyond k."""
         return extents.ceildiv(extents.ceildiv(self.product.k, self.tiling.tile[2]), self.tiling.slices)
 
+    @property
+    def makes_fragments(self) -> bool:
+        """Whether warpgroups make A in their registers of what its tiles have."""
+        return self.loads[0].source is not None
+
+    def copied_access(self, side: int) -> StridedAccess:
+        """Where the elements are that are copied for operand 0 or 1, as they lie."""
+        operand = (self.product.lhs, self.product.rhs)[side]
+        access = operand.access if self.loads[side].source is None else operand.source
+        assert isinstance(access, StridedAccess)  # else its load is through registers
+        return access
+
     def circular_buffer(self, side: int) -> ir.Type:
         """The tiles of operand 0 or 1 in shared memory."""
         load, (bm, bn, bk) = self.loads[side], self.tiling.tile
-        tile = GpuTile(self.unit.factor, *((bm, bk), (bk, bn))[side])
+        tile = GpuTile(load.element(self.unit), *((bm, bk), (bk, bn))[side])
         return smem_type(tile, self.tiling.stages, load.order, load.swizzle)
 
     def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
         """The sides, as `rows="m"`, along whose axis the plan says that a tile may reach beyond the product."""
-        tails = (*filled(self.origin.plan.predicate_tail), *always)
+        tails = (*map(self._axis, filled(self.origin.plan.predicate_tail)), *always)
         return ir.ArrayAttr.get([ir.StringAttr.get(side) for side, axis in axes.items() if axis in tails])
 
 
@@ -168,7 +230,7 @@ class StatementWriter:
         if load.kind == "registers":
             self._load_computed(side, tiles, stage, (corner.batch, row, column))
             return
-        access = self.operand_access(side)
+        access = self.parts.copied_access(side)
         buffer = self.frame.buffers[self.parts.origin.kernel.buffers[access.buffer]]
         matrix = StridedMatrix.of_access(access)
         size = i64(load.bytes)
@@ -179,12 +241,6 @@ class StatementWriter:
             tiles, stage, buffer, corner.batch, row, column,
             said["offset"], said["rows"], said["columns"], said["batches"], guarded, clamped, size,
         )  # fmt: skip
-
-    def operand_access(self, side: int) -> StridedAccess:
-        """Where the elements of an operand are that is copied as it is."""
-        access = (self.parts.product.lhs, self.parts.product.rhs)[side].access
-        assert isinstance(access, StridedAccess)  # else its load is through registers
-        return access
 
     def _beyond(self, side: int, clamps: bool) -> tuple[ir.ArrayAttr, ir.ArrayAttr]:
         """The sides at which a tile may reach beyond an operand: where it has zeros then, and where the last again.
@@ -201,14 +257,29 @@ class StatementWriter:
 
     def _load_computed(self, side: int, tiles: ir.Value, stage: ir.Value, at: tuple[ir.Value, ...]) -> None:
         """Emit the load of a tile whose elements a body computes."""
-        contraction, kernel = self.parts.contraction, self.parts.origin.kernel
-        roles, operand = contraction.axis_roles, contraction.multiply.operands[side]
-        axes = (roles.m, roles.k) if side == 0 else (roles.k, roles.n)
-        sides = [ir.DenseI64ArrayAttr.get(each) for each in (*axes, contraction.batch_axes)]
-        statement = tgpu.LoadTileOp(tiles, stage, *at, *sides, self._beyond(side, clamps=False)[0])
-        block = statement.body.blocks.append()
-        local = copy_body(self.frame, statement, needed_for(kernel, [operand]))
-        with ir.InsertionPoint(block):
+        guarded = self._beyond(side, clamps=False)[0]
+        statement = tgpu.LoadTileOp(tiles, stage, *at, *self.operand_sides(side), guarded)
+        statement.body.blocks.append()
+        self.write_operand(statement, side)
+
+    def operand_sides(self, side: int) -> list[ir.Attribute]:
+        """The axes of an operand along the rows and the columns of its tile, and of the batch."""
+        m, n, k = self.parts.factor_axes
+        axes = (m, k) if side == 0 else (k, n)
+        return [ir.DenseI64ArrayAttr.get(each) for each in (*axes, self.parts.contraction.batch_axes)]
+
+    def write_operand(
+        self,
+        statement: tgpu.LoadTileOp | tgpu.LoadFragmentOp,
+        side: int,
+        given: Mapping[ir.Value, ir.Value] | None = None,
+    ) -> None:
+        """Write the body that computes an operand from what is `given` as an argument, and from what it reads."""
+        operand = self.parts.factors[side]
+        known = dict(given or {})
+        ops = needed_for(self.parts.origin.kernel, [operand], given=known)
+        local = copy_body(self.frame, statement, ops, known)
+        with ir.InsertionPoint(statement.body.blocks[0]):
             YieldOp(_narrowed(local[operand], self.parts.unit.factor))
         close_body(statement)
 
@@ -233,7 +304,7 @@ class StatementWriter:
         output = kernel.yields[number]
         read = list(residuals)
         ops = [*needed_for(kernel, [output.value], given=[reduced, *read]), output]
-        sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.contraction.result_sides]
+        sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.result_sides]
         guarded = parts.guarded(rows="m", columns="n")
         place = (accumulators, corner.batch, corner.m, corner.n, tiles, stage)
         slab_attribute = ir.DenseI64ArrayAttr.get(slab)
@@ -263,8 +334,7 @@ class StatementWriter:
         tiles: list[ir.Value] = []
         for number in range(len(self.parts.product.results)):
             element = StatementWriter.element_of(self.parts, number)
-            swizzle = widest_swizzle(layout.columns * element.size_bytes)
-            kind = smem_type(GpuTile(element, layout.rows, layout.columns), 1, "row", swizzle)
+            kind = result_type(GpuTile(element, layout.rows, layout.columns), 1, self.parts.stores[number].order)
             op = tgpu.AllocSmemOp(kind, loc=here("C"))
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
             tiles.append(op.tiles)
@@ -304,6 +374,12 @@ def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaT
                 for narrow, wide in zip(parted(inside, last), (step, place), strict=True)
             )
     return (first + place, step) if tiling.along == "n" else (step, first + place)
+
+
+def result_type(tile: GpuTile, count: int, order: Order) -> ir.Type:
+    """The tiles of finished elements in shared memory, so many, swizzled as far as their lines are."""
+    line = tile.columns if order == "row" else tile.rows
+    return smem_type(tile, count, order, widest_swizzle(line * tile.element.size_bytes))
 
 
 def rolled(loop: scf.ForOp) -> scf.ForOp:

@@ -4,7 +4,7 @@ In: a plan with some of the fields. Out: `Given`; what speaks against a field go
 one of three reasons: the hardware, the structure of the template, or a field that says otherwise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from tinyc.plan.fields import Plan
@@ -22,7 +22,8 @@ _FIXED = {"batch": "block.z", "m.i.o": "warp.y", "n.i.o": "warp.x"}
 class Given:
     """The numbers that a plan has; None where a choice is free.
 
-    `tile` and `unit_tile` have a None for each side that is free. `schedules` are those that the plan leaves.
+    `tile` has a None for each side that is free. `schedules` are those that the plan leaves. `is_transposed` says which
+    orientation another kernel of the same product has.
     """
 
     tile: tuple[int | None, int | None, int | None]
@@ -37,6 +38,21 @@ class Given:
     algorithm: Algorithm | None
     slices: int | None
     loading: Loading
+    is_transposed: bool | None = None
+
+    @property
+    def transposed(self) -> "Given":
+        """The same numbers of the transposed output: m and n, A and B exchanged."""
+        bm, bn, bk = self.tile
+        along: dict[Along | None, Along] = {"m": "n", "n": "m"}
+        return replace(
+            self,
+            tile=(bn, bm, bk),
+            unit_tile=self.unit_tile and self.unit_tile[::-1],
+            cluster=self.cluster and self.cluster[::-1],
+            along=along.get(self.along),
+            loading=self.loading.transposed,
+        )
 
 
 def given_of(plan: Plan, case: MmaCase) -> Given:

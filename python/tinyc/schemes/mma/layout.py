@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.dialects.gpu.dialect import GpuTile, smem_type, staged_tile
+from tinyc.dialects.gpu.dialect import GpuTile, staged_tile
 from tinyc.dialects.region.to_gpu.function import Frame, needed_for
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
-from tinyc.schemes.mma.frame import Parts, StatementWriter
-from tinyc.schemes.mma.loads import widest_swizzle
+from tinyc.schemes.mma.frame import Parts, StatementWriter, result_type
 from tinyc.schemes.mma.maps import MatrixMap, map_of
 from tinyc.schemes.mma.resources import SLAB_BUFFERS, slab_columns
+from tinyc.schemes.mma.stores import order_of
 from tinyc.vocabulary.attributes import tensor_type
 
 #: What a tensor map is for: an operand, an output, what is read beside one; its number, and the value that is read.
@@ -58,10 +58,9 @@ class KernelLayout:
         """The maps of the operands, then for each output of what is read beside the accumulators, and its own."""
         parts = self.parts
         found: dict[_MapKey, MatrixMap] = {}
-        for side, operand in enumerate((parts.product.lhs, parts.product.rhs)):
-            assert isinstance(operand.access, StridedAccess)  # TMA loads it
+        for side in (0, 1):
             layout = staged_tile(parts.circular_buffer(side)).layout
-            found["operand", side] = map_of(operand.access, layout, self.multicast(side))
+            found["operand", side] = map_of(parts.copied_access(side), layout, self.multicast(side))
         for number, (store, access) in enumerate(zip(parts.stores, parts.product.results, strict=True)):
             for value in self.residuals(number):
                 read, layout = parts.residuals[value][0], staged_tile(self.slab_type(number, value)).layout
@@ -83,12 +82,11 @@ class KernelLayout:
     def slab_type(self, number: int, residual: ir.Value | None = None) -> ir.Type:
         """The tiles of an output's slabs, or of a residual's: some for each warpgroup that multiplies."""
         width = self.slab_columns(number)
-        element = StatementWriter.element_of(self.parts, number)
+        element, order = StatementWriter.element_of(self.parts, number), self.parts.stores[number].order
         if residual is not None:
-            element = tensor_type(residual.type).element
-        swizzle = widest_swizzle(width * element.size_bytes)
+            element, order = tensor_type(residual.type).element, order_of(self.parts.residuals[residual][0])
         tile = GpuTile(element, self.parts.tiling.unit_tile[0], width)
-        return smem_type(tile, SLAB_BUFFERS * self.parts.tiling.consumers, "row", swizzle)
+        return result_type(tile, SLAB_BUFFERS * self.parts.tiling.consumers, order)
 
     def map_in(self, frame: Frame, *key: Any) -> tuple[MatrixMap, ir.Value]:
         """A map, and the argument that it is of the kernel's function."""

@@ -1,9 +1,10 @@
 """The load slot of each operand: what brings its tiles to shared memory, and how they lie there.
 
 In: an operand's access, its tile, what the plan says. Out: a `Load`: a copy by TMA or cp.async where the operand lies
-in a buffer such that these can take it, else through registers, element by element. `needs` are extents that have to be
-multiples, at run time, of a number: a kernel with such loads is launched where they are, another one, made with
-`guarded` false, elsewhere.
+in a buffer such that these can take it; where it has to be computed, or lies across k, and warpgroups multiply it as A,
+a copy of what it is computed from, which they make factors of in their registers; else through registers, element by
+element. `needs` are extents that have to be multiples, at run time, of a number: a kernel with such loads is launched
+where they are, another one, made with `guarded` false, elsewhere.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
+from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.vocabulary.element_type import ElementType
 
 #: Extents, in elements, each with what it has to be a multiple of.
 Needs: TypeAlias = tuple[tuple[Dim, int], ...]
@@ -24,6 +26,8 @@ TMA_BYTES = 16
 TMA_RANK = 5
 #: PTX ISA, cp.async: what one copies.
 _COPY_BYTES = (16, 8, 4)
+#: Bytes of the widest elements that warpgroups make factors of.
+_SOURCE_BYTES = 4
 #: What a swizzle spans, the widest first: the side that is contiguous is cut into slabs of as many bytes.
 _SWIZZLES = (128, 64, 32)
 
@@ -34,7 +38,8 @@ class Load:
 
     `bytes` is what one copy takes, `order` which side is contiguous in shared memory ("row": columns are neighbours),
     `swizzle` its span in bytes, 0 for none. `needs` has pairs of an extent, in elements, and what it is a multiple of.
-    `reason` completes "since …" where TMA, or cp.async, would have been better.
+    `reason` completes "since …" where TMA, or cp.async, would have been better. `source` is the element type of what is
+    copied where factors are made of it in the registers of those that multiply; None where tiles have the factors.
     """
 
     kind: Literal["tma", "cp_async", "registers"]
@@ -43,6 +48,11 @@ class Load:
     swizzle: int
     needs: Needs = ()
     reason: str = ""
+    source: ElementType | None = None
+
+    def element(self, unit: MatrixUnit) -> ElementType:
+        """The element type of the tiles in shared memory."""
+        return self.source or unit.factor
 
 
 @dataclass(frozen=True)
@@ -56,21 +66,17 @@ class Loading:
     swizzled: tuple[bool, bool] = (True, True)
     guarded: bool = True
 
+    @property
+    def transposed(self) -> "Loading":
+        """The same of the operands in the other order."""
+        return replace(self, swizzled=self.swizzled[::-1])
+
 
 def loading_of(plan: Plan) -> Loading:
     """What `async` and `layout_hints` say; both are on where they are not given."""
     hints = plan.layout_hints or {}
     is_on = plan.asynchronous is None or plan.asynchronous["enable"]
     return Loading(is_on, (hints.get("A_swizzle", True), hints.get("B_swizzle", True)))
-
-
-def loads_of(plan: Plan, product: MatrixProduct, unit: MatrixUnit, guarded: bool = True) -> tuple[Load, Load]:
-    """The loads of both operands in a kernel with a complete plan, where what they need is so.
-
-    Without `guarded`, those that need nothing.
-    """
-    loading = replace(loading_of(plan), guarded=guarded)
-    return tile_loads(tiling_of(plan, unit.threads), loading, product, unit)
 
 
 def tile_loads(tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit: MatrixUnit) -> tuple[Load, Load]:
@@ -85,6 +91,13 @@ def tile_loads(tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit
     )
 
 
+def staged_elements(loading: Loading, product: MatrixProduct, unit: MatrixUnit) -> tuple[ElementType, ElementType]:
+    """The element types of both operands' tiles in shared memory, which do not depend on the tiling."""
+    least = MmaTiling((unit.rows, 8, unit.depth), (unit.rows, 8), unit.threads, stages=2)
+    a, b = tile_loads(least, loading, product, unit)
+    return a.element(unit), b.element(unit)
+
+
 def load_of(
     operand: ProductOperand,
     tile: tuple[int, int],
@@ -96,48 +109,69 @@ def load_of(
 ) -> Load:
     """The load of an operand of which a unit, or a CTA, has `tile`; `k_major` is the order in which k is contiguous."""
     access = operand.access
-    reason = _why_computed(access, unit, asynchronous)
-    if isinstance(access, str) or reason:
-        return _through_registers(tile, k_major, unit, swizzled, reason)
-    order: Literal["row", "col"] = "row" if access.contiguous == "columns" else "col"
-    if order != k_major and not unit.transposes:
-        reason = f"tensor cores take {unit.factor} with k contiguous, and its other side is"
-        return _through_registers(tile, k_major, unit, swizzled, reason)
-    span = _swizzle(tile, order, unit, swizzled)
-    why_no_tma = why_no_box(access) if unit.is_wgmma else "there is no TMA before sm_90"
-    if not why_no_tma:
-        needs = needs_of(strides_of(access), _elements(TMA_BYTES, unit), guarded)
-        if needs is not None:
-            return Load("tma", TMA_BYTES, order, span, needs)
-        why_no_tma = f"its row pitch or its first element is not at a multiple of {TMA_BYTES} bytes"
-    for size in _COPY_BYTES:
-        needs = _copy_needs(access, size, unit, guarded)
-        if needs is not None:
-            return Load("cp_async", size, order, span, needs, why_no_tma if unit.is_wgmma else "")
-    reason = "its rows do not begin at multiples of 4 bytes, which cp.async takes"
-    return _through_registers(tile, order if unit.transposes else k_major, unit, swizzled, reason)
+    reason = _why_computed(access, k_major, unit)
+    order = k_major
+    if not asynchronous:
+        reason = reason or "'async' is not enabled"
+    elif isinstance(access, StridedAccess) and not reason:
+        copy = _copy(access, tile, unit, swizzled, guarded)
+        if copy is not None:
+            return copy
+        reason = "its rows do not begin at multiples of 4 bytes, which cp.async takes"
+        order = _order(access) if unit.transposes else k_major
+    elif k_major == "row" and (source := _fragment_source(operand, unit)):
+        copy = _copy(source, tile, unit, swizzled, guarded)
+        if copy is not None:
+            return replace(copy, reason=reason, source=source.element)
+    swizzle = _swizzle(tile, order, unit.factor, swizzled)
+    return Load("registers", unit.factor.size_bytes, order, swizzle, (), reason)
 
 
-def _why_computed(access: StridedAccess | str, unit: MatrixUnit, asynchronous: bool) -> str:
+def _fragment_source(operand: ProductOperand, unit: MatrixUnit) -> StridedAccess | None:
+    """What warpgroups can make the factors of A of, as it lies in its buffer."""
+    source = operand.source
+    if not unit.is_wgmma or source is None or not source.contiguous or source.element.size_bytes > _SOURCE_BYTES:
+        return None
+    return source
+
+
+def _why_computed(access: StridedAccess | str, k_major: Literal["row", "col"], unit: MatrixUnit) -> str:
     """Why elements have to pass through registers, whatever the strides; empty where they do not."""
     if isinstance(access, str):
         return access
     if access.element != unit.factor:
         return f"its elements are cast from {access.element}"
-    if not asynchronous:
-        return "'async' is not enabled"
-    return "" if access.contiguous else "neither of its sides is contiguous"
+    if not access.contiguous:
+        return "neither of its sides is contiguous"
+    if _order(access) != k_major and not unit.transposes:
+        return f"tensor cores take {unit.factor} with k contiguous, and its other side is"
+    return ""
 
 
-def _through_registers(
-    tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUnit, swizzled: bool, reason: str
-) -> Load:
-    return Load("registers", unit.factor.size_bytes, order, _swizzle(tile, order, unit, swizzled), (), reason)
+def _copy(access: StridedAccess, tile: tuple[int, int], unit: MatrixUnit, swizzled: bool, guarded: bool) -> Load | None:
+    """The copy of tiles as they lie: by TMA, or by cp.async, for a reason; None where its rows are none of copies."""
+    order, element = _order(access), access.element
+    span = _swizzle(tile, order, element, swizzled)
+    why_no_tma = why_no_box(access) if unit.is_wgmma else "there is no TMA before sm_90"
+    if not why_no_tma:
+        needs = needs_of(strides_of(access), _elements(TMA_BYTES, element), guarded)
+        if needs is not None:
+            return Load("tma", TMA_BYTES, order, span, needs)
+        why_no_tma = f"its row pitch or its first element is not at a multiple of {TMA_BYTES} bytes"
+    for size in _COPY_BYTES:
+        needs = _copy_needs(access, size, guarded)
+        if needs is not None:
+            return Load("cp_async", size, order, span, needs, why_no_tma if unit.is_wgmma else "")
+    return None
 
 
-def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], unit: MatrixUnit, swizzled: bool) -> int:
+def _order(access: StridedAccess) -> Literal["row", "col"]:
+    return "row" if access.contiguous == "columns" else "col"
+
+
+def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], element: ElementType, swizzled: bool) -> int:
     """The widest span that the contiguous side of a tile is a multiple of."""
-    line_bytes = tile[1 if order == "row" else 0] * unit.factor.size_bytes
+    line_bytes = tile[1 if order == "row" else 0] * element.size_bytes
     return widest_swizzle(line_bytes) if swizzled else 0
 
 
@@ -168,18 +202,18 @@ def strides_of(access: StridedAccess) -> list[Dim]:
     return [access.offset, *(run.stride for run in (*rows, *columns, *access.batch))]
 
 
-def _copy_needs(access: StridedAccess, size: int, unit: MatrixUnit, guarded: bool) -> Needs | None:
+def _copy_needs(access: StridedAccess, size: int, guarded: bool) -> Needs | None:
     """What has to be a multiple for copies of `size` bytes; None where something is not.
 
     Copies that end beyond the last neighbour take fewer bytes; a run that another one goes on from is whole copies.
     """
     inner: Sequence[AxisRun] = access.columns if access.contiguous == "columns" else access.rows
     ends = [inner[-1].extent] if len(inner) > 1 else []
-    return needs_of([*strides_of(access), *ends], _elements(size, unit), guarded)
+    return needs_of([*strides_of(access), *ends], _elements(size, access.element), guarded)
 
 
-def _elements(size: int, unit: MatrixUnit) -> int:
-    return max(1, size // unit.factor.size_bytes)
+def _elements(size: int, element: ElementType) -> int:
+    return max(1, size // element.size_bytes)
 
 
 def needs_of(multiples: Sequence[Dim], elements: int, guarded: bool) -> Needs | None:

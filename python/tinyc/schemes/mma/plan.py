@@ -15,7 +15,7 @@ from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, s
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase
 from tinyc.schemes.mma.choice import choice_of, chosen
 from tinyc.schemes.mma.given import given_of
-from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 from tinyc.schemes.search import PlanSearch, PrunedPlan, RankedPlan
 
 MMA_FIELDS = (
@@ -96,8 +96,9 @@ def tiling_fields(tiling: MmaTiling) -> dict[str, Any]:
 def search_mma(plan: Plan, case: MmaCase) -> PlanSearch:
     """What `complete_mma` chooses from."""
     choice = choice_of(given_of(plan, case), case)
-    m, n, k, batch = case.sizes
-    problem = f"m = {m}, n = {n}, k = {k}{f', batch = {batch}' if case.is_batched else ''}, {case.unit.factor}"
+    axes = zip(case.product.extents.items(), case.lengths, case.sizes, strict=True)
+    sides = (f"{axis} {'<=' if size == most and size != extent else '='} {size}" for (axis, extent), most, size in axes)
+    problem = ", ".join([*(each for each in sides if case.is_batched or "batch" not in each), str(case.unit.factor)])
     ranked = (
         RankedPlan(
             _alone(each.tiling, case),
@@ -122,7 +123,8 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     """The plan of the kernel that is launched where the operands do not lie as a complete plan's loads need it.
 
     All of its warps load, so that it is in the schedule `simple`, and has no cluster. Its tile is chosen anew: what
-    passes through registers leaves room for fewer accumulators.
+    passes through registers leaves room for fewer accumulators. It is transposed where the other one is, with its rows:
+    slices of k hand sums on alike.
     """
     fields = (
         "tile",
@@ -138,7 +140,11 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     )
     kept = dataclasses.replace(plan, **dict.fromkeys(fields), schedule="simple", wait_depth=0)
     given = given_of(kept, case)
-    tiling = chosen(dataclasses.replace(given, loading=dataclasses.replace(given.loading, guarded=False)), case)
+    rows, columns = tiling_of(plan, case.unit.threads).unit_tile
+    is_transposed = case.unit.transposes_product(rows, columns)
+    tile = (rows if is_transposed else None, None, None)
+    loading = dataclasses.replace(given.loading, guarded=False)
+    tiling = chosen(dataclasses.replace(given, tile=tile, loading=loading, is_transposed=is_transposed), case)
     assert tiling is not None, case.refusals  # there is one for whatever tensor cores multiply
     return _with_tiling(kept, tiling, case)
 

@@ -14,6 +14,7 @@ from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.stores import box_needs
 from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.target import Target
+from tinyc.vocabulary.element_type import ElementType
 
 #: Where a tile in shared memory begins: at a multiple of what a swizzle repeats after.
 _TILE_ALIGNMENT = 1024
@@ -27,6 +28,8 @@ BARRIER_BYTES = 1024
 #: Registers besides accumulators and fragments: pointers, counters, the addresses of what is staged. Of threads that
 #: multiply by wgmma: those that do nothing else, those that copy as well, and those whose loads are through registers.
 _BASE_REGISTERS = {"mma_sync": 40, "wgmma": 26, "wgmma_and_copies": 44, "wgmma_through_registers": 70}
+#: Fragments of A that are made in registers beside those of a stage: the next one's first, and elements on their way.
+_STEPS_AHEAD = 2
 #: Consumers that set more registers raise theirs; others give some back (`gpu/expand/warpgroups`).
 _RAISED_FROM = 168
 #: What each full-size operand of the epilogue, and its ops, hold at a time beside a fragment of accumulators.
@@ -57,7 +60,8 @@ class MmaResources:
 def mma_resources(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load] = ()) -> MmaResources:
     """The resources of a tiling with its loads; copies that run by themselves take no registers."""
     unit, target = case.unit, case.target
-    staged = tiling.stages * stage_bytes(tiling, unit)
+    held = _held(loads, unit)
+    staged = tiling.stages * stage_bytes(tiling, held)
     slabs = slab_bytes(tiling, case)
     barriers = BARRIER_BYTES if unit.is_wgmma else 0
     # A CTA that computes one tile has its circular buffer free when that is finished.
@@ -78,10 +82,17 @@ def mma_resources(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load] = ()) 
     )
 
 
-def stage_bytes(tiling: MmaTiling, unit: MatrixUnit) -> int:
-    """One tile of each operand in shared memory, each beginning where a swizzle does."""
+def _held(loads: Sequence[Load], unit: MatrixUnit) -> tuple[ElementType, ElementType]:
+    """The element types of both operands' tiles: of factors where the loads are not known."""
+    a, b = (load.element(unit) for load in loads) if loads else (unit.factor, unit.factor)
+    return a, b
+
+
+def stage_bytes(tiling: MmaTiling, held: tuple[ElementType, ElementType]) -> int:
+    """One tile of each operand in shared memory, each beginning where a swizzle does; `held` are their elements."""
     bm, bn, bk = tiling.tile
-    return sum(_aligned(side * bk * unit.factor.size_bytes, _TILE_ALIGNMENT) for side in (bm, bn))
+    sides = zip((bm, bn), held, strict=True)
+    return sum(_aligned(side * bk * element.size_bytes, _TILE_ALIGNMENT) for side, element in sides)
 
 
 def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
@@ -119,7 +130,9 @@ def launch_registers(tiling: MmaTiling, target: Target) -> int:
     return min(share, consumer if consumer > _RAISED_FROM else target.registers_per_thread)
 
 
-def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -> Iterator[tuple[str, str]]:
+def resource_faults(
+    tiling: MmaTiling, resources: MmaResources, case: MmaCase, loads: Sequence[Load] = ()
+) -> Iterator[tuple[str, str]]:
     """Yield the fields that ask for more than the target has, each with a message that goes on after its name."""
     (bm, bn, bk), target = tiling.tile, case.target
     if tiling.threads > target.threads_per_cta:
@@ -156,22 +169,27 @@ def resource_faults(tiling: MmaTiling, resources: MmaResources, case: MmaCase) -
             f"{tiling.threads} threads; {target.name} has {target.registers_per_cta} per CTA; choose a smaller tile",
         )
     if resources.shared_bytes > target.shared_bytes_per_cta_optin:
-        fitting = most_stages(tiling, case)
+        held = _held(loads, case.unit)
+        each = resources.staged_bytes // tiling.stages
+        beside = (resources.slab_bytes if tiling.is_persistent else 0) + resources.barrier_bytes
+        fitting = (target.shared_bytes_per_cta_optin - beside) // each
         remedy = f"choose {fitting} stages or a smaller tile" if fitting > 1 else "choose a smaller tile"
         rest = resources.shared_bytes - resources.staged_bytes
+        first, second = held
+        tiles = f"{bm}x{bk} + {bk}x{bn} {second}" if first is second else f"{bm}x{bk} {first} + {bk}x{bn} {second}"
         yield (
             "stages",
-            f"and 'tile' take {tiling.stages} x ({bm}x{bk} + {bk}x{bn} {case.unit.factor}) = {resources.staged_bytes} "
+            f"and 'tile' take {tiling.stages} x ({tiles}) = {resources.staged_bytes} "
             f"bytes and {rest} for the epilogue and barriers, {resources.shared_bytes} bytes of shared memory per CTA; "
             f"{target.name} has {target.shared_bytes_per_cta_optin}; {remedy}",
         )
 
 
-def most_stages(tiling: MmaTiling, case: MmaCase, most: int = 8) -> int:
-    """As many stages as shared memory has room for, at most `most`; 0 where there is no room for one."""
+def most_stages(tiling: MmaTiling, case: MmaCase, held: tuple[ElementType, ElementType], most: int = 8) -> int:
+    """As many stages, of tiles of `held`, as shared memory has room for, at most `most`; 0 where one has none."""
     rest = slab_bytes(tiling, case) if tiling.is_persistent else 0
     rest += BARRIER_BYTES if case.unit.is_wgmma else 0
-    return min(most, (case.target.shared_bytes_per_cta_optin - rest) // stage_bytes(tiling, case.unit))
+    return min(most, (case.target.shared_bytes_per_cta_optin - rest) // stage_bytes(tiling, held))
 
 
 def _registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]) -> int:
@@ -190,6 +208,8 @@ def _registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load
         base = _BASE_REGISTERS["wgmma_through_registers" if staged else "wgmma_and_copies"]
     # Of 16 rows of A and 8 columns of B, and 32 bytes of k, a thread of a warp has 4 and 2 registers.
     fragments = 0 if unit.is_wgmma else 2 * (rows // 16 * 4 + columns // 8 * 2)
+    if any(load.source for load in loads):  # all steps of a stage are read until it has been multiplied
+        fragments = rows // unit.rows * 4 * (tiling.tile[2] // unit.depth + _STEPS_AHEAD)
     epilogue = _EPILOGUE_REGISTERS * (1 + case.full_inputs)
     # The fragments are not needed any more when the epilogue runs.
     return tiling.accumulators_per_thread + base + max(fragments + each * sum(staged) // tiling.threads, epilogue)

@@ -18,6 +18,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
+from tinyc.schemes.mma.fragments import FragmentWriter
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, place_of_tile, rolled
 from tinyc.schemes.mma.maps import dim_word
 from tinyc.schemes.mma.slices import hand_on, plane_of
@@ -40,8 +41,7 @@ def _grid(parts: Parts) -> tuple[Dim, Dim, Dim]:
     above = parts.product.batch * parts.tiling.slices
     if parts.is_one_walk:
         return extents.product([tiles_m, tiles_n]), 1, above
-    bind = parts.origin.plan.bind or {}
-    along = (tiles_m, tiles_n) if bind.get("m.o") == "block.x" else (tiles_n, tiles_m)
+    along = (tiles_m, tiles_n) if parts.has_rows_along_x else (tiles_n, tiles_m)
     return *along, above
 
 
@@ -132,7 +132,8 @@ class _Kernel:
             k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
             self._wait()
             self._load(operands, as_index(Word(filled)), corner, k_filled)
-            sums = self._multiply(operands, as_index(Word(stage)), sums, layout)
+            at = corner, self._k(slice_of_k, step)
+            sums = self._multiply(operands, as_index(Word(stage)), at, sums, layout)
             scf.yield_([sums, as_i32(self._following(Word(stage))), stage])
         return loop.results[0]
 
@@ -162,8 +163,7 @@ class _Kernel:
             m, n = map(as_index, place_of_tile(Word.of(x), (down, across), parts.tiling))
         else:
             y = gpu.block_id(gpu.Dimension.y)
-            bind = parts.origin.plan.bind or {}
-            m, n = (x, y) if bind.get("m.o") == "block.x" else (y, x)
+            m, n = (x, y) if parts.has_rows_along_x else (y, x)
         return TileCorner(batch, arith.muli(m, index(bm), loc=here("m")), arith.muli(n, index(bn), loc=here("n")))
 
     def _load(self, operands: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
@@ -188,11 +188,21 @@ class _Kernel:
             tgpu.FenceAsyncOp()
         gpu.barrier()
 
-    def _multiply(self, operands: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout) -> ir.Value:
-        """Emit the products of a stage's tiles; the fragments of a step are loaded before the products of the last."""
+    def _multiply(
+        self,
+        operands: list[ir.Value],
+        stage: ir.Value,
+        at: tuple[TileCorner, ir.Value],
+        sums: ir.Value,
+        layout: FragmentLayout,
+    ) -> ir.Value:
+        """Emit the products of a stage's tiles; the fragments of a step are loaded before the products of the last.
+
+        `at` is where the tiles begin.
+        """
         parts = self.writer.parts
         if parts.unit.is_wgmma:
-            return self._multiply_in_place(operands, stage, sums, layout)
+            return self._multiply_in_place(operands, stage, at, sums, layout)
         depth, bk = parts.unit.depth, parts.tiling.tile[2]
         fragments = self._fragments(operands, stage, layout, 0)
         for k in range(0, bk, depth):
@@ -202,13 +212,23 @@ class _Kernel:
         return sums
 
     def _multiply_in_place(
-        self, operands: list[ir.Value], stage: ir.Value, sums: ir.Value, layout: FragmentLayout
+        self,
+        operands: list[ir.Value],
+        stage: ir.Value,
+        at: tuple[TileCorner, ir.Value],
+        sums: ir.Value,
+        layout: FragmentLayout,
     ) -> ir.Value:
         """Emit the product of warpgroups, and the wait for it: behind the next barrier the stage is filled anew."""
         zero, kind = self.writer.zero, ir.StringAttr.get("wgmma")
         adds = arith.constant(ir.IntegerType.get_signless(1), ir.BoolAttr.get(True))
         flying = in_flight_type(GpuTile(self.writer.parts.unit.accumulator, layout.rows, layout.columns), layout)
-        product = tgpu.WgmmaOp(*operands, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
+        if self.writer.parts.makes_fragments:
+            corner, k = at
+            factors = FragmentWriter(self.writer, operands, corner, (zero, zero))
+            product = factors.multiply(stage, k, adds, sums, flying)
+        else:
+            product = tgpu.WgmmaOp(*operands, stage, zero, zero, adds, sums, flying, loc=here("acc")).output
         tgpu.CommitGroupOp(kind)
         return tgpu.WaitGroupOp([sums.type], [product], kind, i64(0), loc=here("acc")).results[0]
 

@@ -98,7 +98,7 @@ class SlabWriter:
         tgpu.MbarrierExpectTxOp(self.arrived, stage, i64(size))
         for value, tiles in self.residuals.items():
             of, argument = self.layout.map_in(self.writer.frame, "residual", self.number, value)
-            place = self._place(of, corner, self._slabs[slab][0])
+            place = self._place(of, tiles, corner, self._slabs[slab][0])
             tgpu.TmaLoadOp(tiles, stage, self.arrived, argument, place, i64(1))
 
     def _store(self, corner: TileCorner, first: int, stage: ir.Value, is_awaited_later: bool) -> None:
@@ -116,11 +116,12 @@ class SlabWriter:
         of, argument = self.layout.map_in(self.writer.frame, "output", self.number)
         kernel = self.writer.parts.origin.kernel
         buffer = self.writer.frame.buffers[kernel.yields[self.number].buffer]
-        tgpu.TmaStoreOp(self.tiles, stage, buffer, argument, self._place(of, corner, first))
+        tgpu.TmaStoreOp(self.tiles, stage, buffer, argument, self._place(of, self.tiles, corner, first))
         tgpu.CommitGroupOp(ir.StringAttr.get("bulk"))
 
-    def _place(self, of: MatrixMap, corner: TileCorner, first: int) -> Sequence[ir.Value]:
-        return of.place("row", Word.of(corner.batch), Word.of(corner.m), Word.of(corner.n) + first, self.writer.frame)
+    def _place(self, of: MatrixMap, tiles: ir.Value, corner: TileCorner, first: int) -> Sequence[ir.Value]:
+        batch, row, column = map(Word.of, (corner.batch, corner.m, corner.n))
+        return of.place(staged_tile(tiles.type).order, batch, row, column + first, self.writer.frame)
 
     def _await_stores(self) -> None:
         """Emit the wait until stores have read what they write, and all threads have come."""

@@ -6,17 +6,23 @@ In: what a plan has given, a case. Out: tilings to choose from, and what keeps o
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.given import Given
+from tinyc.schemes.mma.loads import staged_elements
 from tinyc.schemes.mma.resources import most_stages
 from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
+from tinyc.vocabulary.element_type import ElementType
 
 #: Sides of tiles that are tried where a plan leaves them free.
 _ROWS = {16: (16, 32, 64, 128, 256), 64: (64, 128, 192, 256)}
 _COLUMNS = {16: (16, 32, 64, 128, 256), 64: (16, 32, 64, 128, 192, 256)}
+#: What is no longer is one tile, to a piece of 8, or of the 16 that a line of 32 bytes has.
+_SHORT = 48
+_PIECES = (8, 16)
 #: Bytes of a tile along k.
 _DEPTHS = {16: (64, 128), 64: (128,)}
 #: Accumulators of a warp that are tried; a warpgroup has whole rows of tiles, or half ones.
@@ -42,21 +48,51 @@ _BOX_SIDE = 256
 
 def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units."""
-    kind = case.unit.rows
+    for is_transposed in _orientations(given, case):
+        if is_transposed:
+            found = (each.transposed for each in _upright(given.transposed, case.transposed))
+        else:
+            found = _upright(given, case)
+        yield from (each for each in found if case.unit.transposes_product(*each.unit_tile) == is_transposed)
+
+
+def _orientations(given: Given, case: MmaCase) -> tuple[bool, ...]:
+    """Whether units compute the transposed output: where that is left open, of rows that do not fill an instruction."""
+    if given.is_transposed is not None:
+        return (given.is_transposed,)
+    if given.tile[:2] != (None, None) or given.unit_tile is not None:
+        return False, True
+    m = case.lengths[0]
+    return (_is_short(m) and case.unit.transposes_product(_fitting(m)[0], case.unit.rows),)
+
+
+def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
+    """Yield the tilings whose rows are along an instruction's."""
+    kind, (m, n, k, _) = case.unit.rows, case.lengths
+    held = staged_elements(given.loading, case.product, case.unit)
     depths = tuple(size // case.unit.factor.size_bytes for size in _DEPTHS[kind])
-    sides = zip(given.tile, (_ROWS[kind], _COLUMNS[kind], depths), strict=True)
-    lengths = (case.product.m, case.product.n, case.product.k)
-    for bm, bn, bk in itertools.product(
-        *((side,) if side else _worthwhile(free, length) for (side, free), length in zip(sides, lengths, strict=True))
-    ):
+    columns = _fitting(n) if _is_short(n) else _worthwhile(_COLUMNS[kind], n)
+    free = _worthwhile(_ROWS[kind], m), columns, _worthwhile(depths, k)
+    sides = ((side,) if side else tried for side, tried in zip(given.tile, free, strict=True))
+    for bm, bn, bk in itertools.product(*sides):
         for schedule in given.schedules:
             for unit_tile in _unit_tiles(given, (bm, bn), schedule, case):
-                yield from _filled(given, (bm, bn, bk), unit_tile, schedule, case)
+                plain = _plain(given, (bm, bn, bk), unit_tile, schedule, case)
+                yield from _filled(plain, given, held, case)
 
 
 def _worthwhile(sides: tuple[int, ...], length: Dim) -> list[int]:
     """The sides of tiles that are not twice as long as needed."""
     return [side for side in sides if side == sides[0] or not isinstance(length, int) or side < 2 * length]
+
+
+def _is_short(length: Dim) -> TypeGuard[int]:
+    return isinstance(length, int) and length <= _SHORT
+
+
+def _fitting(length: int) -> list[int]:
+    """The sides of tiles that are the only one along a short axis."""
+    return sorted({-(-length // piece) * piece for piece in _PIECES})
 
 
 def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: MmaCase) -> Iterator[tuple[int, int]]:
@@ -67,7 +103,7 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
     elif not case.unit.is_wgmma:
         fitting = [(wm, wn) for wm, wn in _WARP_TILES if bm % wm == 0 and bn % wn == 0]
         fitting = [(wm, wn) for wm, wn in fitting if bm * bn // (wm * wn) <= _MOST_WARPS]
-        yield from fitting[:_WAYS_TO_SHARE] or [(16, 8)]
+        yield from fitting[:_WAYS_TO_SHARE] or _of_whole_rows(tile)
     elif schedule == "pingpong":
         yield tile
     else:
@@ -77,11 +113,25 @@ def _unit_tiles(given: Given, tile: tuple[int, int], schedule: Schedule, case: M
             yield bm, bn // 2
 
 
-def _filled(
+def _of_whole_rows(tile: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the accumulators of a warp that has whole rows of a tile, whose columns nothing else divides."""
+    bm, bn = tile
+    sides = [wm for wm in (64, 32, 16) if bm % wm == 0 and bm // wm <= _MOST_WARPS]
+    yield from ((wm, bn) for wm in sides or [16])
+
+
+def _plain(
     given: Given, tile: tuple[int, int, int], unit_tile: tuple[int, int], schedule: Schedule, case: MmaCase
+) -> MmaTiling:
+    """The tiling of a tile in units."""
+    return MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+
+
+def _filled(
+    plain: MmaTiling, given: Given, held: tuple[ElementType, ElementType], case: MmaCase
 ) -> Iterator[MmaTiling]:
-    """Yield the tilings of a tile in units, by their stages, clusters, and slices of k."""
-    plain = MmaTiling(tile, unit_tile, case.unit.threads, given.stages or 2, schedule, wait_depth=given.wait_depth or 0)
+    """Yield the tilings of a tile in units, by their stages, of tiles of `held`, clusters, and slices of k."""
+    tile = plain.tile
     if case.unit.is_wgmma and given.unit_tile is None and plain.accumulators_per_thread > _MOST_ACCUMULATORS:
         return
     if plain.is_persistent:
@@ -89,7 +139,7 @@ def _filled(
     if given.stages:
         depths: tuple[int, ...] = (given.stages,)
     elif case.unit.is_wgmma:
-        depths = (max(2, most_stages(plain, case)),)
+        depths = (max(2, most_stages(plain, case, held)),)
     else:
         depths = _STAGES_OF_WARPS
     # Two CTAs share the operand of which a tile has more.
@@ -140,7 +190,7 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
     """Yield what keeps a tiling from filling the template: the error's name, the field, and the message after it."""
     (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
     name = "warpgroup" if unit.is_wgmma else "warp"
-    if wm % unit.rows or not unit.admits_columns(wn):
+    if not unit.admits(wm, wn) and not unit.transposes_product(wm, wn):
         instruction = f"wgmma m64nNk{unit.depth}" if unit.is_wgmma else f"mma.sync m16n8k{unit.depth}"
         message = f"is {wm}x{wn} for a {name}, not made of {instruction} for {unit.factor}; choose "
         yield "UnsupportedPlan", "warp_tile", message + " or ".join(_near(wm, wn, case))

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, is_below, parted, word_where
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, equals, is_below, parted, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, in_flight_type, mbarrier_type, staged_tile
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS, FragmentLayout
@@ -19,11 +19,13 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
+from tinyc.schemes.mma.fragments import FragmentWriter
 from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
 from tinyc.schemes.mma.layout import KernelLayout
 from tinyc.schemes.mma.maps import dim_word
 from tinyc.schemes.mma.slabs import SlabWriter, meet_in_group
 from tinyc.schemes.mma.slices import hand_on, plane_of
+from tinyc.schemes.mma.tiling import MmaTiling
 
 
 def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
@@ -201,7 +203,8 @@ class _Kernel:
                 each.load_first_residuals(corner, group)
             for each in turns:
                 tgpu.MbarrierWaitOp(each, as_index(group), as_i32(Word(turn) ^ group ^ 1))
-            sums, place = self._multiply(operands, full, empty, phase, (row, column))
+            tiles = TileCorner(as_index(batch), as_index(m), as_index(n)), slice_of_k
+            sums, place = self._multiply(operands, full, empty, phase, tiles, (row, column))
             for each in turns:
                 tgpu.MbarrierArriveOp(each, as_index(1 - group), [], i64(1))
             finish = functools.partial(_finish, slabs=slabs, corner=corner, group=group, turn=Word(turn))
@@ -224,37 +227,133 @@ class _Kernel:
         full: ir.Value,
         empty: ir.Value,
         phase: Sequence[ir.Value],
+        tiles: tuple[TileCorner, AnyWord],
         part: tuple[AnyWord, AnyWord],
     ) -> tuple[ir.Value, _Phase]:
-        """Emit the loop along k; return the accumulators and where it has come to in the circular buffer."""
+        """Emit the loop along k; return the accumulators and where it has come to in the circular buffer.
+
+        `tiles` are where the CTA's tile begins and the slice of k, `part` is where the warpgroup's is in the tile.
+        """
         parts, tiling = self.writer.parts, self.writer.parts.tiling
         layout = FragmentLayout("wgmma", *tiling.unit_tile, *tiling.unit_tile)
         tile = GpuTile(parts.unit.accumulator, *tiling.unit_tile)
         ready, in_flight = acc_type(tile, layout), in_flight_type(tile, layout)
-        row, column = map(as_index, part)
         depth, kind, steps = tiling.wait_depth, ir.StringAttr.get("wgmma"), self._word(parts.steps)
         carried = in_flight if depth else ready
         zero = tgpu.ZeroOp(carried, loc=here("acc")).result
-        loop = _loop(0, steps, 1, [zero, *phase])
+        stages = self._stages(operands, full, steps, tiles, part)
+        loop = _loop(0, steps, 1, [zero, *stages.ahead(_Phase(*map(Word, phase))), *phase])
         with ir.InsertionPoint(loop.body):
-            sums, place = loop.inner_iter_args[0], _Phase(*map(Word, loop.inner_iter_args[1:]))
-            stage = as_index(place.stage)
-            tgpu.MbarrierWaitOp(full, stage, as_i32(place.parity))
-            adds = arith.cmpi(arith.CmpIPredicate.ne, loop.induction_variable, as_i32(0))
-            sums = tgpu.WgmmaOp(*operands, stage, row, column, adds, sums, in_flight, loc=here("acc")).output
+            sums, *ahead = list(loop.inner_iter_args)[:-2]
+            step, place = Word(loop.induction_variable), _Phase(*map(Word, list(loop.inner_iter_args)[-2:]))
+            sums = stages.multiply(step, place, sums, in_flight, ahead)
             tgpu.CommitGroupOp(kind)
+            ahead = stages.ahead(place, step)
             sums = tgpu.WaitGroupOp([carried], [sums], kind, i64(depth), loc=here("acc")).results[0]
             # The products of the stage that is `depth` behind are done.
             done = [arith.cmpi(arith.CmpIPredicate.uge, loop.induction_variable, as_i32(depth))] if depth else []
+            if parts.makes_fragments:  # lanes have read what one of them gives back
+                tgpu.WarpBarrierOp()
             tgpu.MbarrierArriveOp(empty, as_index(place.before(depth, tiling.stages)), done, i64(self.layout.ctas))
-            scf.yield_([sums, *place.next(tiling.stages).values])
-        sums, place = loop.results[0], _Phase(*map(Word, list(loop.results)[1:]))
+            scf.yield_([sums, *ahead, *place.next(tiling.stages).values])
+        sums, place = loop.results[0], _Phase(*map(Word, list(loop.results)[-2:]))
         if depth:
             sums = tgpu.WaitGroupOp([ready], [sums], kind, i64(0), loc=here("acc")).results[0]
         for behind in range(depth, 0, -1):
             done = arith.cmpi(arith.CmpIPredicate.uge, as_i32(steps), as_i32(behind))
             tgpu.MbarrierArriveOp(empty, as_index(place.before(behind, tiling.stages)), [done], i64(self.layout.ctas))
         return sums, place
+
+    def _stages(
+        self,
+        operands: Sequence[ir.Value],
+        full: ir.Value,
+        steps: AnyWord,
+        tiles: tuple[TileCorner, AnyWord],
+        part: tuple[AnyWord, AnyWord],
+    ) -> "_CopiedStages | _MadeStages":
+        """How the stages of a tile are multiplied: as they are, or A made in registers of what they have."""
+        row, column = map(as_index, part)
+        if not self.writer.parts.makes_fragments:
+            return _CopiedStages(operands, full, (row, column))
+        corner, slice_of_k = tiles
+        return _MadeStages(FragmentWriter(self.writer, operands, corner, (row, column)), full, steps, slice_of_k)
+
+
+@dataclass(frozen=True)
+class _CopiedStages:
+    """Writes the products of stages whose tiles are multiplied as they are, once they are `full`."""
+
+    operands: Sequence[ir.Value]
+    full: ir.Value
+    part: tuple[ir.Value, ir.Value]
+
+    def ahead(self, place: _Phase, step: Word | None = None) -> list[ir.Value]:
+        """Nothing is made ahead."""
+        return []
+
+    def multiply(
+        self, step: Word, place: _Phase, sums: ir.Value, in_flight: ir.Type, ahead: Sequence[ir.Value]
+    ) -> ir.Value:
+        """Emit the product of the stage at a place."""
+        stage = as_index(place.stage)
+        tgpu.MbarrierWaitOp(self.full, stage, as_i32(place.parity))
+        adds = _is_not_first(step)
+        return tgpu.WgmmaOp(*self.operands, stage, *self.part, adds, sums, in_flight, loc=here("acc")).output
+
+
+@dataclass(frozen=True)
+class _MadeStages:
+    """Writes the products of stages of whose tiles A is made in registers.
+
+    The first fragment of a stage is made while the stage before is multiplied, where it is known that there is one.
+    """
+
+    fragments: FragmentWriter
+    full: ir.Value
+    steps: AnyWord
+    slice_of_k: AnyWord
+
+    def ahead(self, place: _Phase, step: Word | None = None) -> list[ir.Value]:
+        """Emit the first fragment of the stage behind `step`, which is at a place, or of the first of all.
+
+        Behind the last one that is its own again, which has not been given back: it costs no branch.
+        """
+        if not isinstance(self.steps, int):
+            return []
+        number: AnyWord = 0
+        if step is not None:
+            is_last, following = equals(step, self.steps - 1), place.next(self._tiling.stages)
+            place = _Phase(
+                word_where(is_last, place.stage, following.stage), word_where(is_last, place.parity, following.parity)
+            )
+            number = word_where(is_last, step, step + 1)
+        return [self.fragments.make(self._arrived(place), self._k(number))]
+
+    def multiply(
+        self, step: Word, place: _Phase, sums: ir.Value, in_flight: ir.Type, ahead: Sequence[ir.Value]
+    ) -> ir.Value:
+        """Emit the products of the stage at a place, of which a fragment may have been made ahead."""
+        stage = as_index(place.stage) if ahead else self._arrived(place)
+        first = ahead[0] if ahead else None
+        return self.fragments.multiply(stage, self._k(step), _is_not_first(step), sums, in_flight, first)
+
+    def _arrived(self, place: _Phase) -> ir.Value:
+        """Emit the wait for a stage."""
+        stage = as_index(place.stage)
+        tgpu.MbarrierWaitOp(self.full, stage, as_i32(place.parity))
+        return stage
+
+    def _k(self, step: AnyWord) -> ir.Value:
+        return as_index((self.slice_of_k * self.steps + step) * self._tiling.tile[2])
+
+    @property
+    def _tiling(self) -> MmaTiling:
+        return self.fragments.writer.parts.tiling
+
+
+def _is_not_first(step: Word) -> ir.Value:
+    return arith.cmpi(arith.CmpIPredicate.ne, as_i32(step), as_i32(0))
 
 
 class _Role:

@@ -1,8 +1,8 @@
 """The store slot of each output, and what brings the tiles of a residual to shared memory.
 
 In: where the elements are, whether the kernel copies by TMA. Out: a `Store`: a copy of a whole tile by TMA, or accesses
-of threads, as wide as rows allow. `needs` are as those of a `Load`: what has to be a multiple at run time, where the
-kernel is `guarded`.
+of threads, as wide as lines allow. What are neighbours in the buffer, those of a row or of a column, are so in shared
+memory. `needs` are as those of a `Load`: what has to be a multiple at run time, where the kernel is `guarded`.
 """
 
 from dataclasses import dataclass
@@ -17,33 +17,39 @@ WIDEST_STORE_BYTES = 16
 
 @dataclass(frozen=True)
 class Store:
-    """How the tiles of an output get to it; `width` elements are what one access takes."""
+    """How the tiles of an output get to it; `width` elements are what one access takes, `order` that of the tiles."""
 
     kind: Literal["tma", "vectors"]
     width: int
+    order: Literal["row", "col"] = "row"
     needs: Needs = ()
 
 
 def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_bytes: int = WIDEST_STORE_BYTES) -> Store:
     """The store of an output; by threads where accesses of fewer than 16 bytes are asked for."""
-    size = access.element.size_bytes
+    size, order = access.element.size_bytes, order_of(access)
     if by_tma and most_bytes == WIDEST_STORE_BYTES:
         needs = box_needs(access, guarded)
         if needs is not None:
-            return Store("tma", TMA_BYTES // size, needs)
-    # An access is of neighbours of one row: of the last run of columns, which a row is whole multiples of.
-    ends = [run.extent for run in access.columns[-1:]]
-    width = most_bytes // size if access.contiguous == "columns" else 1
+            return Store("tma", TMA_BYTES // size, order, needs)
+    # An access is of neighbours of one line: of its last run, which a line is whole multiples of.
+    line = access.columns if order == "row" else access.rows
+    width = most_bytes // size if access.contiguous else 1
     while width > 1:
-        needs = needs_of([*strides_of(access), *ends], width, guarded)
+        needs = needs_of([*strides_of(access), *(run.extent for run in line[-1:])], width, guarded)
         if needs is not None:
-            return Store("vectors", width, needs)
+            return Store("vectors", width, order, needs)
         width //= 2
-    return Store("vectors", 1)
+    return Store("vectors", 1, order)
+
+
+def order_of(access: StridedAccess) -> Literal["row", "col"]:
+    """The order of a tile in shared memory whose elements are neighbours there as they are in the buffer."""
+    return "col" if access.contiguous == "rows" else "row"
 
 
 def box_needs(access: StridedAccess, guarded: bool = True) -> Needs | None:
-    """What TMA needs to copy tiles of an output or a residual, row-major in shared memory; None: it cannot."""
-    if access.contiguous != "columns" or why_no_box(access):
+    """What TMA needs to copy tiles of an output or a residual; None: it cannot."""
+    if not access.contiguous or why_no_box(access):
         return None
     return needs_of(strides_of(access), TMA_BYTES // access.element.size_bytes, guarded)

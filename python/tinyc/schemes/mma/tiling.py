@@ -1,7 +1,7 @@
 """A complete plan's numbers: what the resource model, the cost model and the builder compute with."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -9,6 +9,7 @@ from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.schemes.mma.case import MmaCase
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -51,6 +52,11 @@ class MmaTiling:
         return self.tile[0] // self.unit_tile[0], self.tile[1] // self.unit_tile[1]
 
     @property
+    def units_of_role(self) -> tuple[int, int]:
+        """The units that run a statement together: those of the tile, or one where warps are specialised."""
+        return (1, 1) if self.is_persistent else self.units
+
+    @property
     def cluster_tile(self) -> tuple[int, int, int]:
         """What the CTAs of a cluster compute at a time, of m, n and k."""
         return self.tile[0] * self.cluster[0], self.tile[1] * self.cluster[1], self.tile[2]
@@ -84,15 +90,25 @@ class MmaTiling:
         """Whether the kernel that multiplies finishes the sums, too."""
         return self.algorithm != "splitk_parallel"
 
+    @property
+    def transposed(self) -> "MmaTiling":
+        """The tiling of the transposed output."""
+        (bm, bn, bk), (m, n) = self.tile, self.cluster
+        along: Along = "m" if self.along == "n" else "n"
+        return replace(self, tile=(bn, bm, bk), unit_tile=self.unit_tile[::-1], cluster=(n, m), along=along)
+
     def with_stages(self, stages: int) -> "MmaTiling":
         """The tiling with another depth of its circular buffer."""
         return replace(self, stages=stages)
 
 
-def workspaces_of(product: MatrixProduct, tilings: Sequence[MmaTiling]) -> dict[str, TensorType]:
+def workspaces_of(
+    product: MatrixProduct, tilings: Sequence[MmaTiling], limits: Mapping[str, int]
+) -> dict[str, TensorType]:
     """What CTAs hand on between slices of k, in kernels of each of some tilings that slice it alike.
 
-    There are sums of whole tiles, and, where they take turns, a semaphore for those of each unit.
+    There are sums of whole tiles, and, where they take turns, a semaphore for those of each unit. `limits` are what
+    symbols are at most: memory for larger sizes, which are another kernel's, is not asked for.
     """
     first = tilings[0]
     if first.slices == 1:
@@ -100,14 +116,27 @@ def workspaces_of(product: MatrixProduct, tilings: Sequence[MmaTiling]) -> dict[
     steps = (math.lcm(*sides) for sides in zip(*(each.cluster_tile[:2] for each in tilings), strict=True))
     units = (math.gcd(*sides) for sides in zip(*(each.unit_tile for each in tilings), strict=True))
     rows, columns = (
-        extents.ceildiv(side, step) * step for side, step in zip((product.m, product.n), steps, strict=True)
+        extents.ceildiv(extents.at_most(side, limits), step) * step
+        for side, step in zip((product.m, product.n), steps, strict=True)
     )
-    planes = product.batch * (1 if first.finishes else first.slices)
+    batch = extents.at_most(product.batch, limits)
+    planes = batch * (1 if first.finishes else first.slices)
     sums = {PARTIAL_SUMS: TensorType(product.accumulator, (planes, rows, columns))}
     if not first.finishes:
         return sums
     counts = (extents.floordiv(length, unit) for length, unit in zip((rows, columns), units, strict=True))
-    return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([product.batch, *counts]),))}
+    return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([batch, *counts]),))}
+
+
+def oriented(tiling: MmaTiling, case: MmaCase) -> tuple[MmaTiling, MmaCase, bool]:
+    """A plan's tiling and its case as they are multiplied: both transposed, which the third one says, or as they are.
+
+    This is where m and n change places. A plan has them as the region does, and so do messages and tables; models and
+    kernels have the rows of instructions along m.
+    """
+    if case.unit.transposes_product(*tiling.unit_tile):
+        return tiling.transposed, case.transposed, True
+    return tiling, case, False
 
 
 def unit_sides(text: str) -> tuple[int, int]:

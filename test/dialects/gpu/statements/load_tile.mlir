@@ -215,7 +215,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 gpu.module @kernels {
 gpu.func @k() kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %v = "tiny.const"() {value = 1.0 : f32} : () -> tensor<4xf32>
-  // expected-error @+1 {{'tgpu.yield' ends the body of a 'tgpu.load_tile' and stands nowhere else}}
+  // expected-error @+1 {{'tgpu.yield' ends the body of a 'tgpu.load_tile' or 'tgpu.load_fragment' and stands nowhere else}}
   "tgpu.yield"(%v) : (tensor<4xf32>) -> ()
   gpu.return
 }

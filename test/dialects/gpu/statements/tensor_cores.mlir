@@ -336,14 +336,14 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
 
 // -----
 
-// Rows are written of tiles that have them.
+// What is written at a time are neighbours in the tile and in the buffer.
 !a = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"col", 128 : i64>>, 2 : i64>
 !x = !region.memref<tensor<64x64xf16>, [64, 1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
-  // expected-error @+1 {{which is column-major; give it the order row}}
+  // expected-error @+1 {{and in the buffer they are 64 apart; give the tile the other order, or write one at a time}}
   "tgpu.st_global_vec"(%a, %0, %y, %0, %0, %0) {rows = [[64, 64]], columns = [[64, 1]], batches = [], offset = [0], guarded = [], width = 8 : i64} : (!a, index, !x, index, index, index) -> ()
   gpu.return
 }

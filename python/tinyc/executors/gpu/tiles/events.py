@@ -27,12 +27,14 @@ class Events:
 class KnownEvents:
     """The events that all threads of a team know of, and those that only some do: those that did something, or waited.
 
-    A team of one thread has none of the latter.
+    What lanes have done by themselves the others of their warps do not know (`of_lanes`), of whom one may arrive
+    somewhere for all. A team of one thread has but the first.
     """
 
     is_one_thread: bool
     of_all: set[int] = field(default_factory=set[int])
     of_some: set[int] = field(default_factory=set[int])
+    of_lanes: set[int] = field(default_factory=set[int])
 
     def learn(self, events: Iterable[int]) -> None:
         """Let all threads know of events, as each of them has waited for them."""
@@ -44,8 +46,14 @@ class KnownEvents:
 
     def share(self) -> None:
         """Let all threads know what some do: a barrier."""
+        self.meet_in_warps()
         self.of_all |= self.of_some
         self.of_some.clear()
+
+    def meet_in_warps(self) -> None:
+        """Let the lanes of each warp know what the others have done."""
+        self.of_some |= self.of_lanes
+        self.of_lanes.clear()
 
     def fence(self) -> None:
         """Let what the threads know of be known to tensor cores and TMA, behind the next barrier."""

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tinyc.analysis.elementwise_reads import elementwise_reads
 from tinyc.dialects.gpu.dialect import OutputOp, accumulator_tile
 from tinyc.dialects.gpu.kernel import GpuKernel
-from tinyc.dialects.gpu.statements import EpilogueSlabOp, LoadTileOp, StGlobalVecOp, TmaStoreOp
+from tinyc.dialects.gpu.statements import EpilogueSlabOp, LoadFragmentOp, LoadTileOp, StGlobalVecOp, TmaStoreOp
+from tinyc.dialects.gpu.statements.load_tile import ComputedTileOp
 from tinyc.dialects.region import ops as region
 from tinyc.executors.elements import REFERENCE, cast_array
 from tinyc.executors.gpu.memory import Array, KernelFault
@@ -132,6 +134,16 @@ class TileLaunch:
             (self._loaded[op],) = self._evaluated(op)
         return self._loaded[op]
 
+    def made(self, op: LoadFragmentOp, index: tuple[Array, ...], inside: Array, values: Array) -> Array:
+        """The elements at an index of the value that a body computes of these of its argument; 0 where not `inside`."""
+        shape = self.shape_of(op.source)
+        access = elementwise_reads(op.loaded)[op.source]
+        at = tuple(np.broadcast_to(evaluate_at(row, index, self.symbols), inside.shape) for row in access.map)
+        argument = np.zeros(shape, values.dtype)
+        argument[tuple(each[inside] for each in at)] = values[inside]
+        (value,) = self._evaluated(op, argument)
+        return np.where(inside, value[index], np.zeros((), value.dtype))
+
     def partial_sums_of(self, workspace: ir.Value) -> PartialSums:
         """Who has written the sums of a workspace."""
         if workspace not in self._partial_sums:
@@ -174,7 +186,7 @@ class TileLaunch:
                 mine = output.places // _ROOM == number
                 output.memory[mine] = result.reshape(-1)[output.places[mine] % _ROOM]
 
-    def _evaluated(self, op: LoadTileOp | OutputOp, *arguments: Array) -> list[Array]:
+    def _evaluated(self, op: ComputedTileOp | OutputOp, *arguments: Array) -> list[Array]:
         return evaluate_body(op.body_block, arguments, self.tensors, self.symbols)
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tinyc.dialects.gpu.dialect import accumulator_layout, fragment_tile
-from tinyc.dialects.gpu.statements import LdmatrixOp, MmaSyncOp, WgmmaOp, ZeroOp
+from tinyc.dialects.gpu.statements import LdmatrixOp, LoadFragmentOp, MmaSyncOp, WgmmaFragmentOp, WgmmaOp, ZeroOp
 from tinyc.executors.gpu.memory import Array, KernelFault
 from tinyc.executors.gpu.tiles.launch import accumulators_of_zero
+from tinyc.executors.gpu.tiles.places import tensor_places
 from tinyc.executors.gpu.tiles.team import HeldTile, Team
 
 #: The bits of an f32 that tensor cores read as tf32.
@@ -76,12 +77,48 @@ def wgmma(team: Team, op: WgmmaOp) -> Sequence[HeldTile]:
         stage = team.stage(tiles, op.stage)
         stage.read(op.name, team.known, event, by_threads=False, part=part)
         factors.append(stage.values[part])
+    return [_in_flight(team, op, event, factors)]
+
+
+def load_fragment(team: Team, op: LoadFragmentOp) -> Sequence[HeldTile]:
+    """Make what warpgroups multiply next of A, of the elements that a stage has for it; zeros beyond it along k."""
+    stage, tile = team.stage(op.tiles, op.stage), fragment_tile(op.fragment.type, "a")
+    (below, _), first = op.units, team.number(op.first)
+    part = slice(first, first + below * tile.rows), slice(op.k.value, op.k.value + tile.columns)
+    stage.read(op.name, team.known, team.done_by_lanes(), by_threads=True, part=part)
+    shape = team.launch.shape_of(op.loaded)
+    index, inside = tensor_places(team, op, shape, stage.values.shape)
+    index, inside = tuple(each[part] for each in index), inside[part]
+    if inside.shape != (below * tile.rows, tile.columns):
+        raise KernelFault(f"'{op.name}' takes rows from {first} on, beyond its tile")
+    made = team.launch.made(op, index, inside, stage.values[part])
+    return [WarpFragments(as_multiplied(made), tuple(op.units))]
+
+
+def wgmma_fragment(team: Team, op: WgmmaFragmentOp) -> Sequence[HeldTile]:
+    """Start the product of a fragment, and of a step of a stage's tile, which it reads until it has been waited for."""
+    layout, lhs = accumulator_layout(op.accumulator.type), team.values[op.lhs]
+    assert layout is not None  # the statement's rule
+    units = layout.rows // layout.unit_rows, layout.columns // layout.unit_columns
+    if lhs.warps != units:
+        raise KernelFault(f"'{op.name}' adds to accumulators of {units} warpgroups a fragment of {lhs.warps}")
+    column, k = team.number(op.column), op.k.value
+    event = team.new_event()
+    team.groups["wgmma"].open.append(event)
+    stage = team.stage(op.rhs, op.stage)
+    part = slice(k, k + lhs.values.shape[1]), slice(column, column + layout.columns)
+    stage.read(op.name, team.known, event, by_threads=False, part=part)
+    return [_in_flight(team, op, event, [lhs.values, stage.values[part]])]
+
+
+def _in_flight(team: Team, op: WgmmaOp | WgmmaFragmentOp, event: int, factors: Sequence[Array]) -> InFlight:
+    """The accumulators of a product that has been started, once it has been added."""
     held = team.values[op.accumulator]
     flying = held if isinstance(held, InFlight) else InFlight(held, ())
     start = flying.sums if team.values[op.accumulate][0] else np.zeros_like(flying.sums)
     if factors[0].shape[0] != start.shape[0] or factors[1].shape[1] != start.shape[1]:
-        raise KernelFault(f"'{op.name}' multiplies from row {row} and column {column} on, beyond its tiles")
-    return [InFlight(_added(start, *factors), (*flying.events, event))]
+        raise KernelFault(f"'{op.name}' multiplies from a row or a column on that is beyond its tiles")
+    return InFlight(_added(start, *factors), (*flying.events, event))
 
 
 def _added(sums: Array, lhs: Array, rhs: Array) -> Array:

@@ -44,13 +44,12 @@ def st_global_vec(team: Team, op: StGlobalVecOp) -> Sequence[HeldTile]:
     stage, output = team.stage(op.tiles, op.stage), team.launch.outputs[op.buffer]
     stage.read(op.name, team.known, team.done_by_threads(), by_threads=True)
     at, inside = matrix_places(team, op, stage.values.shape, output.places.size)
-    width, size = op.width.value, staged_tile(op.tiles.type).layout.element_bytes
-    rows, columns = at.shape
-    starts, there = (each.reshape(rows, columns // width, width) for each in (at, inside))
+    width, layout = op.width.value, staged_tile(op.tiles.type).layout
+    lines = (at, inside) if layout.order == "row" else (at.T, inside.T)
+    starts, there = (each.reshape(layout.lines, layout.along // width, width) for each in lines)
     apart = (starts - starts[..., :1] != np.arange(width)) | ~there
     if np.any(apart & there[..., :1]) or np.any(there[..., 0] & (starts[..., 0] % width != 0)):
-        raise KernelFault(
-            f"'{op.name}' writes {width * size} bytes that are no neighbours, or not at a multiple of that"
-        )
+        size = width * layout.element_bytes
+        raise KernelFault(f"'{op.name}' writes {size} bytes that are no neighbours, or not at a multiple of that")
     output.write(op.name, at[inside], stage.result_places(op.name)[inside])
     return []

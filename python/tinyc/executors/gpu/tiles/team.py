@@ -111,6 +111,12 @@ class Team:
         self.known.note([event])
         return event
 
+    def done_by_lanes(self) -> int:
+        """The same, where no lane of a warp knows yet that the others have done theirs."""
+        event = self.new_event()
+        self.known.of_lanes.add(event)
+        return event
+
     def _number(self, value: ir.Value) -> Array:
         return self.values[value]
 

@@ -14,6 +14,7 @@ from tinyc.dialects.gpu.statements import (
     MbarrierWaitOp,
     NamedBarrierOp,
     WaitGroupOp,
+    WarpBarrierOp,
 )
 from tinyc.executors.gpu.memory import KernelFault
 from tinyc.executors.gpu.tiles.mbarriers import Mbarrier
@@ -87,6 +88,12 @@ def named_barrier(team: Team, op: NamedBarrierOp) -> CoroutineSteps:
     number = op.id.value + (team.group or 0)
     meeting = team.cta.meetings.setdefault(number, Meeting())
     yield from _met(team, meeting, team.warps * WARP_LANES, op.threads.value, f"barrier {number}")
+    return []
+
+
+def warp_barrier(team: Team, op: WarpBarrierOp) -> Sequence[HeldTile]:
+    """Let lanes know what others of their warp have done."""
+    team.known.meet_in_warps()
     return []
 
 
