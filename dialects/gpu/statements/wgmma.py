@@ -32,7 +32,7 @@ class WgmmaOp(TgpuOp, name="wgmma"):
         """The tiles fit the accumulators, and the hardware reads them."""
         left, right = staged_tile(self.lhs.type), staged_tile(self.rhs.type)
         require_indices(self, "stage", "row", "column")
-        layout = require_step_sums(self)
+        layout = require_step_sums(self.accumulate.type, self.accumulator.type)
         lhs, rhs = left.tile, right.tile
         if rhs.rows != lhs.columns or lhs.rows % layout.rows or rhs.columns % layout.columns:
             raise Malformed(
@@ -53,9 +53,8 @@ class WgmmaOp(TgpuOp, name="wgmma"):
             raise Malformed(f"gives {self.output.type}; it must be the same accumulators, as a !tgpu.in_flight")
 
 
-def require_step_sums(op: ir.OpView) -> FragmentLayout:
-    """Check the `accumulator` of a product of warpgroups, and what says whether it counts; return its layout."""
-    accumulate, accumulator = op.accumulate.type, op.accumulator.type
+def require_step_sums(accumulate: ir.Type, accumulator: ir.Type) -> FragmentLayout:
+    """Check the types of a product's accumulator, and of what says whether that counts; return its layout."""
     layout = accumulator_layout(accumulator)
     if str(accumulate) != "i1":
         raise Malformed(f"accumulates where {accumulate} says so; it must be an i1")

@@ -100,7 +100,7 @@ class WgmmaFragmentOp(TgpuOp, name="wgmma_fragment"):
         """The fragment and the tile fit the accumulators, and the hardware reads them."""
         require_indices(self, "stage", "column")
         lhs, right = fragment_tile(self.lhs.type, "a"), staged_tile(self.rhs.type)
-        layout = require_step_sums(self)
+        layout = require_step_sums(self.accumulate.type, self.accumulator.type)
         if lhs.rows != layout.unit_rows or right.tile.columns % layout.columns:
             raise Malformed(
                 f"multiplies {lhs} by {right.tile} into {layout.unit_rows}x{layout.unit_columns} for each warpgroup"
