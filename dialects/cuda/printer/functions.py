@@ -353,6 +353,10 @@ class FunctionPrinter:
             own = start in self.variables and len(list(start.uses)) == 1 and block == op.operation.block
             if own:
                 self.texts[variable] = self.texts[start]
+                element = self.arrays.element(start)
+                if element is not None:
+                    self.arrays.hold([variable], element)
+                    self.arrays.hold([result], element)
             else:
                 text = self.operand(start).text
                 declared.setdefault(self.type_of(variable), []).append(f"{self.name(variable)} = {text}")
