@@ -18,6 +18,8 @@ PURE_SCALAR_OPS = (AddressOp, MapAddressOp, InstructionOp)
 MAX_OPS = 10
 #: How many ops of words are written in a loop at most that would do before it.
 _MOST_AGAIN = 4
+#: How many ops a row has at most where it is written again with each of its elements.
+_MOST_OF_ROW = 3
 
 
 def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
@@ -114,8 +116,8 @@ class Folding:
     def _is_place(self, op: ir.OpView) -> bool:
         """Whether an op says a place in so few words that it reads best wherever it is used.
 
-        That is so many elements behind another place, the same as a position, a function of such, and in a tile where
-        that function says.
+        That is so many elements or rows behind another place, the same as a position, a function of such, and in a tile
+        where that function says.
         """
         inputs = list(op.operands)
         if not inputs or any(str(each.type) == "i32" and not self._is_word(each) for each in inputs):
@@ -123,10 +125,23 @@ class Folding:
         if isinstance(op, arith.AddIOp) and self._is_address(op.lhs):
             return isinstance(op.rhs.owner, func.CallOp) and op.lhs not in self.folded and op.rhs in self.folded
         if isinstance(op, arith.AddIOp):
-            is_behind = self._is_word(op.lhs) and constant_of(op.rhs) is not None
-            return is_behind and op.lhs not in self.folded and not isinstance(op.lhs, ir.BlockArgument)
+            is_place = self._is_word(op.lhs) or (bool(self._words) and isinstance(op.result.type, ir.IndexType))
+            is_short = constant_of(op.rhs) is not None or (is_place and self._is_name(op.lhs) and self._is_name(op.rhs))
+            return is_place and is_short and op.lhs not in self.folded and not _is_of_loop(op.lhs)
+        if isinstance(op, arith.MulIOp):
+            return bool(self._words) and any(map(_is_extent, op.operands)) and any(map(self._is_row, op.operands))
         is_other = isinstance(op, func.CallOp) or (isinstance(op, arith.IndexCastOp) and self._is_word(op.in_))
         return is_other and all(self._sizes.get(each, 0) <= 1 or each not in self.folded for each in inputs)
+
+    def _is_row(self, value: ir.Value) -> bool:
+        """Whether what is multiplied by an extent is a number, or so many rows behind a place that has a name."""
+        return constant_of(value) is not None or self._is_name(value) or (value in self.folded and self._sizes[value] <= _MOST_OF_ROW)
+
+    def _is_name(self, value: ir.Value) -> bool:
+        """Whether a position is written as a name, or as a word's."""
+        op = value.owner
+        named = op.in_ if isinstance(op, arith.IndexCastOp) and self._is_word(op.in_) else value
+        return isinstance(value.type, ir.IndexType) and named not in self.folded and not _is_of_loop(named)
 
     def _is_word(self, value: ir.Value) -> bool:
         return value in self._words or constant_of(value) is not None
@@ -194,6 +209,15 @@ class Folding:
         writes = self._writes[block]
         after = bisect.bisect_right(writes, number)
         return after == len(writes) or writes[after] >= self._place[user][1]
+
+
+def _is_of_loop(value: ir.Value) -> bool:
+    return isinstance(value, ir.BlockArgument) and isinstance(value.owner.owner.opview, scf.ForOp)
+
+
+def _is_extent(value: ir.Value) -> bool:
+    """Whether a value is an extent, which a kernel has as an argument."""
+    return isinstance(value, ir.BlockArgument) and isinstance(value.type, ir.IndexType) and not _is_of_loop(value)
 
 
 def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:

@@ -6,17 +6,20 @@ is 0. In loops around a line it goes up by the same each time.
 
 import functools
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-_ENDS = re.compile(r"[\],);]")
+from tinyc.dialects.cuda.printer.instructions import NAMESPACE
+
+_ENDS = re.compile(r"[\],);]| (?=[<?:] )")
 _OF_TEMPLATE = re.compile(r"(?<=\w)<[\w, ]*>(?=\()")
 #: A number as the whole of an index, an argument or a value, and one that is added.
 _WHOLE = re.compile(r"(?:(?<=[\[(])|(?<=, )|(?<=[^=!<>]= ))\d+$")
 _ADDED = re.compile(r" \+ (\d+)$")
 _TYPE = r"(?:auto|bool|float|double|half|__nv_bfloat16|u?int\d+_t)"
 _DECLARATION = re.compile(rf"(?:const {_TYPE} (\w+) = .*|{_TYPE} (\w+)(?:\[\d+\])?(?: = \{{\}})?);")
+_READ = re.compile(r"(\w+)\[")
 _BEGINS_DECLARATION = re.compile(rf"(?:const )?{_TYPE} ")
 
 
@@ -107,12 +110,12 @@ def _read(lines: Sequence[str], at: int) -> tuple[list[CppNode], int]:
     nodes: list[CppNode] = []
     while at < len(lines) and not lines[at].lstrip().startswith("}"):
         if not lines[at].endswith("{"):
-            nodes.append(_line(at, lines[at]))
+            nodes.append(read_line(at, lines[at]))
             at += 1
             continue
         body, end = _read(lines, at + 1)
         if lines[end].lstrip() == "}":
-            nodes.append(CppBlock(_line(at, lines[at]), tuple(body)))
+            nodes.append(CppBlock(read_line(at, lines[at]), tuple(body)))
         else:  # of an array, or with another branch
             nodes += [_fixed(at, lines[at]), *body]
             while lines[end].endswith("{"):
@@ -124,11 +127,16 @@ def _read(lines: Sequence[str], at: int) -> tuple[list[CppNode], int]:
     return nodes, at
 
 
+def has_effect(line: str, constants: Collection[str] = ()) -> bool:
+    """Whether a line calls an instruction, or reads memory, or an array that is not one of these constant ones."""
+    return f"{NAMESPACE}::" in line or "__shfl" in line or any(each not in constants for each in _READ.findall(line))
+
+
 def _fixed(place: int, line: str) -> CppLine:
     return CppLine(place, (line,), is_fixed=True)
 
 
-def _line(place: int, line: str) -> CppLine:
+def read_line(place: int, line: str) -> CppLine:
     """A line with its numbers."""
     found = _DECLARATION.fullmatch(line.lstrip())
     is_statement = line.endswith((";", "{")) and (found or not _BEGINS_DECLARATION.match(line.lstrip()))

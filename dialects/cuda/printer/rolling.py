@@ -9,24 +9,41 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from tinyc.dialects.cuda.printer.instructions import NAMESPACE
+from tinyc.dialects.cuda.printer.families import in_arrays, names_of_literals
 from tinyc.dialects.cuda.printer.lines import CppBlock, CppLine, CppNode, lines_in, read_lines, with_lines
 
 _COUNTERS = "nmuvw"
 #: How often statements stand there at least, or how many lines a loop spares.
 _FEWEST, _SPARED = 3, 4
 #: How many statements a loop has at most.
-_MOST = 24
+_MOST = 64
 _INDENT = "  "
-_CHANGED = re.compile(r"(\w+) \+?= ")
-_READ = re.compile(r"\w\[")
+#: A name that is multiplied or divided at the start of an index, an argument or a term, bare and in brackets.
+_FACTOR = re.compile(r"(?:(?<=[(\[])|(?<=[,=+] ))[A-Za-z_]\w*(?= [*/] )")
+_IN_BRACKETS = re.compile(r"(?:(?<=[(\[])|(?<=[,=+] ))\(([A-Za-z_]\w*)\)(?= [*/] )")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def in_loops(lines: Sequence[str]) -> list[str]:
     """The lines with loops."""
+    given, found = [_FACTOR.sub(r"(\g<0>)", line) for line in lines], list(lines)
+    apart: set[str] = set()
+    while True:
+        separate, arrays = in_arrays(given, apart)
+        rolled = _rolled(separate)
+        found = min(found, rolled, key=len)
+        # Those that no loop is over are better names of their own: let us see without the smallest.
+        literal = names_of_literals(rolled, arrays)
+        if not literal:
+            return found
+        smallest = min(arrays[name] for name in literal)
+        apart |= {name for name in literal if arrays[name] == smallest}
+
+
+def _rolled(lines: Sequence[str]) -> list[str]:
     rolling = _Rolling(lines)
-    return [text for node in rolling.rolled(read_lines(lines)) for text in _texts(node, (), "")]
+    found = [text for node in rolling.rolled(read_lines(lines)) for text in _texts(node, (), "")]
+    return [_IN_BRACKETS.sub(r"\1", line) for line in found]
 
 
 class _Rolling:
@@ -42,10 +59,6 @@ class _Rolling:
         rest = list(nodes)
         while rest:
             spared, length, count = self._best(rest)
-            before = next((at for at in self._movable(rest) if self._best(_without(rest, at))[0] > spared), None)
-            if before is not None:
-                found.append(rest.pop(before))
-                continue
             first = rest[:length]
             if count > 1:
                 steps = iter(_steps(first, rest[length : 2 * length]))
@@ -55,17 +68,6 @@ class _Rolling:
                 found += [each if isinstance(each, CppLine) else self._inside(each) for each in first]
             del rest[: length * count]
         return found
-
-    def _movable(self, nodes: Sequence[CppNode]) -> Iterator[int]:
-        """Yield which of the next statements declare a word that may stand before them."""
-        changed: set[str] = set()
-        for at, node in enumerate(nodes[:_MOST]):
-            if not isinstance(node, CppLine):
-                break
-            is_word = at > 0 and node.texts[0].lstrip().startswith("const uint32_t ") and not _has_effect(node)
-            if is_word and not self._words[node.place] & changed:
-                yield at
-            changed.update(_CHANGED.findall("".join(node.texts)))
 
     def _inside(self, block: CppBlock) -> CppBlock:
         return replace(block, body=tuple(self.rolled(block.body)))
@@ -124,15 +126,6 @@ class _Rolling:
 def _kinds(line: CppLine) -> Hashable:
     """What of a line's numbers is the same each time."""
     return tuple((each.is_added, each.steps) for each in line.numbers)
-
-
-def _without(nodes: Sequence[CppNode], at: int) -> list[CppNode]:
-    return [*nodes[:at], *nodes[at + 1 :]]
-
-
-def _has_effect(line: CppLine) -> bool:
-    """Whether a declaration calls an instruction, or reads memory."""
-    return any(f"{NAMESPACE}::" in text or "__shfl" in text or _READ.search(text) for text in line.texts)
 
 
 def _steps(nodes: Sequence[CppNode], following: Sequence[CppNode]) -> list[int]:

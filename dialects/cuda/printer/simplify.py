@@ -1,8 +1,8 @@
 """Integer arithmetic that a reader would do in the head, done: sums with 0, products with 0 and 1, divisions by 1.
 
 In: functions at the scalar level, changed in place. Out: fewer ops in use. A division by a constant 0 stands in a loop
-over nothing, which C++ compilers warn of all the same; it becomes 0. Of words, what is computed of constants alone is
-one, too. Nothing else is folded: MLIR's canonicalisation would change how numbers are rounded.
+over nothing, which C++ compilers warn of all the same; it becomes 0. What is computed of small constants
+alone is one, too. Nothing else is folded: MLIR's canonicalisation would change how numbers are rounded.
 """
 
 import operator
@@ -14,7 +14,7 @@ from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.mlir import arith, ir, scf
 
 _DIVISIONS = arith.DivUIOp | arith.DivSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
-#: What is computed of two words that are known and not negative.
+#: What is computed of two words or positions that are known and not negative.
 _OF_NUMBERS: dict[type[ir.OpView], Callable[[int, int], int]] = {
     arith.AddIOp: operator.add,
     arith.MulIOp: operator.mul,
@@ -59,7 +59,7 @@ def _simpler(op: ir.OpView) -> ir.Value | None:
     """The value that an op on two operands has, where it is one of them, 0, or a word that is known."""
     left, right = op.operands
     first, second = constant_of(left), constant_of(right)
-    if _is_small(first) and _is_small(second) and type(op) in _OF_NUMBERS and str(left.type) == "i32":
+    if _is_small(first) and _is_small(second) and type(op) in _OF_NUMBERS:
         return _constant_before(op, _OF_NUMBERS[type(op)](first, second))
     if isinstance(op, arith.AddIOp) and 0 in (first, second):
         return left if second == 0 else right
