@@ -19,7 +19,8 @@ _CONSTANT = re.compile(r" *const (bool|u?int\d+_t) (\w+) = (.*;)")
 _DECLARED = re.compile(r" *(?:const )?[a-z]\w* (\w+)(?:\[\d+\])?(?: =|;)")
 _CHANGED = re.compile(r"(\w+) \+?= ")
 _ELEMENT = re.compile(r" *(\w+)\[\d+\] = ")
-_ENDS_RUN = re.compile(r".*[{}]$| *(?://|#|__syncthreads)")
+_ENDS_RUN = re.compile(r".*[{}]$| *(?://|#|__syncthreads|extern )")
+_ONE_AFTER_THE_OTHER = re.compile(r"\b(\w+)\[(?!\d+\])[^\[\]]*\](?! = (?!ptx::))")
 _INDENT = "  "
 
 
@@ -31,16 +32,15 @@ class _Family:
     places: list[int]
 
 
-def in_arrays(lines: Sequence[str], apart: Collection[str]) -> tuple[list[str], dict[str, int]]:
-    """The lines with arrays, and the arrays' sizes; families that begin with a name of `apart` stay as they are."""
+def in_arrays(lines: Sequence[str], apart: Collection[str]) -> tuple[list[str], set[str]]:
+    """The lines with arrays, and the arrays' names; families that begin with a name of `apart` stay as they are."""
     arrays = _Arrays(apart)
-    return arrays.changed(list(lines), _INDENT), arrays.sizes
+    return arrays.changed(list(lines), _INDENT), arrays.constants | arrays.read
 
 
-def names_of_literals(lines: Sequence[str], arrays: Collection[str]) -> set[str]:
-    """Those of the arrays of which an element is used somewhere by its number."""
-    used = {name for line in lines for name in re.findall(r"\b(\w+)\[\d+\](?! =)", line)}
-    return used.intersection(arrays)
+def names_in_loops(lines: Sequence[str]) -> set[str]:
+    """The arrays of which a loop uses one element after the other."""
+    return {name for line in lines for name in _ONE_AFTER_THE_OTHER.findall(line)}
 
 
 @dataclass
@@ -48,13 +48,18 @@ class _Arrays:
     """Makes the arrays of one function."""
 
     apart: Collection[str]
-    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    constants: set[str] = field(default_factory=set[str])
+    read: set[str] = field(default_factory=set[str])
+    alone: set[str] = field(default_factory=set[str])
 
     def changed(self, lines: list[str], indent: str) -> list[str]:
         """The lines of a block with arrays: its own, then those of the blocks in it."""
         while (family := self._first_family(lines, indent)) is not None:
+            if has_effect(lines[family.places[0]], self.constants):
+                self.read.add(family.names[0])
+            else:
+                self.constants.add(family.names[0])
             lines = _with_array(lines, family, indent)
-            self.sizes[family.names[0]] = len(family.names)
         found: list[str] = []
         run: list[str] = []
         inner: list[str] = []
@@ -75,14 +80,14 @@ class _Arrays:
         declared = {found[2]: at for at in places if (found := _CONSTANT.match(lines[at])) is not None}
         alike: dict[Hashable, list[int]] = defaultdict(list)
         for name, place in declared.items():
-            first = alike[_key(lines[place])]
-            if not has_effect(lines[place], self.sizes) and (
-                not first or self._may_move(lines, place, first[0], declared)
-            ):
-                first.append(place)
+            before = alike[_key(lines[place])]
+            if not before or self._may_move(lines, place, before[0], declared):
+                before.append(place)
         for each in alike.values():
             names = [name for name, place in declared.items() if place in each]
-            if len(each) > 1 and names[0] not in self.apart:
+            if names and names[0] in self.apart:
+                self.alone.update(names)
+            elif len(each) > 1:
                 return _Family(names, each)
         return None
 
@@ -91,6 +96,8 @@ class _Arrays:
         words = set(_WORD.findall(lines[place]))
         between = [line for line in lines[to:place] if not _CONSTANT.match(line)]
         changed = {name for line in between for name in _CHANGED.findall(line)}
+        if between and has_effect(lines[place], self.constants):
+            return False
         return not words & changed and not any(to <= declared.get(word, -1) < place for word in words)
 
     def _declared_first(self, run: Sequence[str]) -> list[str]:
@@ -101,9 +108,9 @@ class _Arrays:
         later: set[str] = set()
         for line in run:
             element, constant, declared = _ELEMENT.match(line), _CONSTANT.match(line), _DECLARED.match(line)
-            is_of_array = (declared or element or line)[1] in self.sizes
-            may_move = is_of_array or (constant is not None and count[_key(line)] == 1)
-            if may_move and not has_effect(line, self.sizes) and not later.intersection(_WORD.findall(line)):
+            is_of_array = (declared or element or line)[1] in self.constants
+            may_move = is_of_array or (constant is not None and (count[_key(line)] == 1 or constant[2] in self.alone))
+            if may_move and not has_effect(line, self.constants) and not later.intersection(_WORD.findall(line)):
                 first.append(line)
                 continue
             rest.append(line)

@@ -130,7 +130,8 @@ class Folding:
             return is_place and is_short and op.lhs not in self.folded and not _is_of_loop(op.lhs)
         if isinstance(op, arith.MulIOp):
             return bool(self._words) and any(map(_is_extent, op.operands)) and any(map(self._is_row, op.operands))
-        is_other = isinstance(op, func.CallOp) or (isinstance(op, arith.IndexCastOp) and self._is_word(op.in_))
+        is_same = isinstance(op, arith.IndexCastOp) and self._is_word(op.in_)
+        is_other = isinstance(op, func.CallOp) or (is_same and not isinstance(inputs[0].owner, arith.SelectOp))
         return is_other and all(self._sizes.get(each, 0) <= 1 or each not in self.folded for each in inputs)
 
     def _is_row(self, value: ir.Value) -> bool:

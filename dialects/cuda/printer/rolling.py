@@ -9,7 +9,7 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from tinyc.dialects.cuda.printer.families import in_arrays, names_of_literals
+from tinyc.dialects.cuda.printer.families import in_arrays, names_in_loops
 from tinyc.dialects.cuda.printer.lines import CppBlock, CppLine, CppNode, lines_in, read_lines, with_lines
 
 _COUNTERS = "nmuvw"
@@ -26,18 +26,15 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 def in_loops(lines: Sequence[str]) -> list[str]:
     """The lines with loops."""
-    given, found = [_FACTOR.sub(r"(\g<0>)", line) for line in lines], list(lines)
+    given = [_FACTOR.sub(r"(\g<0>)", line) for line in lines]
     apart: set[str] = set()
     while True:
         separate, arrays = in_arrays(given, apart)
-        rolled = _rolled(separate)
-        found = min(found, rolled, key=len)
-        # Those that no loop is over are better names of their own: let us see without the smallest.
-        literal = names_of_literals(rolled, arrays)
-        if not literal:
+        found = _rolled(separate)
+        useless = set(arrays) - names_in_loops(found)
+        if not useless:
             return found
-        smallest = min(arrays[name] for name in literal)
-        apart |= {name for name in literal if arrays[name] == smallest}
+        apart |= useless
 
 
 def _rolled(lines: Sequence[str]) -> list[str]:
