@@ -3,7 +3,7 @@
 In: the lines of a function. Out: the same, where declarations that differ in numbers alone (`at3 = row + 16`, `at4 =
 row + 32`) are an array and what its elements are, at the place of the first, and the elements stand where the names
 stood; and where what is declared once stands before the calls that it stood between, so that calls which are alike are
-below each other. Nothing moves across a branch, a loop, a barrier or a comment, nor does what reads memory.
+below each other, but not before a branch, a loop, a wait or a comment. What reads memory moves nowhere.
 """
 
 import functools
@@ -19,7 +19,7 @@ _CONSTANT = re.compile(r" *const (bool|u?int\d+_t) (\w+) = (.*;)")
 _DECLARED = re.compile(r" *(?:const )?[a-z]\w* (\w+)(?:\[\d+\])?(?: =|;)")
 _CHANGED = re.compile(r"(\w+) \+?= ")
 _ELEMENT = re.compile(r" *(\w+)\[\d+\] = ")
-_ENDS_RUN = re.compile(r".*[{}]$| *(?://|#|__syncthreads|extern )")
+_ENDS_RUN = re.compile(r".*[{}]$| *(?://|#|extern |__syncthreads|ptx::\w*(?:wait|barrier|setmaxnreg))")
 _ONE_AFTER_THE_OTHER = re.compile(r"\b(\w+)\[(?!\d+\])[^\[\]]*\](?! = (?!ptx::))")
 _INDENT = "  "
 

@@ -123,7 +123,8 @@ class Folding:
         if not inputs or any(str(each.type) == "i32" and not self._is_word(each) for each in inputs):
             return False
         if isinstance(op, arith.AddIOp) and self._is_address(op.lhs):
-            return isinstance(op.rhs.owner, func.CallOp) and op.lhs not in self.folded and op.rhs in self.folded
+            is_in_tile = isinstance(op.rhs.owner, func.CallOp) and op.rhs in self.folded
+            return (is_in_tile and op.lhs not in self.folded) or self._is_number_behind(op)
         if isinstance(op, arith.AddIOp):
             is_place = self._is_word(op.lhs) or (bool(self._words) and isinstance(op.result.type, ir.IndexType))
             is_short = constant_of(op.rhs) is not None or (is_place and self._is_name(op.lhs) and self._is_name(op.rhs))
@@ -133,6 +134,12 @@ class Folding:
         is_same = isinstance(op, arith.IndexCastOp) and self._is_word(op.in_)
         is_other = isinstance(op, func.CallOp) or (is_same and not isinstance(inputs[0].owner, arith.SelectOp))
         return is_other and all(self._sizes.get(each, 0) <= 1 or each not in self.folded for each in inputs)
+
+    def _is_number_behind(self, op: arith.AddIOp) -> bool:
+        """Whether an address is so many bytes behind one that has a name, or behind where something is in a tile."""
+        start = op.lhs.owner
+        is_in_tile = isinstance(start, arith.AddIOp) and isinstance(start.rhs.owner, func.CallOp)
+        return constant_of(op.rhs) is not None and (is_in_tile or op.lhs not in self.folded)
 
     def _is_row(self, value: ir.Value) -> bool:
         """Whether what is multiplied by an extent is a number, or so many rows behind a place that has a name."""

@@ -29,6 +29,7 @@ class LineNumber:
 
     first: int
     is_added: bool
+    is_index: bool = False
     steps: tuple[int, ...] = ()
 
     def text(self, counters: Sequence[str]) -> str:
@@ -152,7 +153,8 @@ def read_line(place: int, line: str) -> CppLine:
             continue
         whole, added = _WHOLE.search(line, start, at), _ADDED.search(line, start, at)
         text_end = whole.start() if whole else added.start() if added else at
-        numbers.append(LineNumber(int(whole[0]) if whole else int(added[1]) if added else 0, whole is None))
+        is_index = line[text_end - 1] == "["
+        numbers.append(LineNumber(int(whole[0]) if whole else int(added[1]) if added else 0, whole is None, is_index))
         texts.append(line[start:text_end])
         start = at
     return CppLine(place, (*texts, line[start:]), tuple(numbers), found[1] or found[2] if found else None)

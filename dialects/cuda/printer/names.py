@@ -136,6 +136,8 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
     kind = str(value.type)
     if kind == "index":
         return _bounded_by(value, extents) or _of_threads(value)
+    if kind == "i1" and isinstance(value.owner, arith.CmpIOp) and name_hint(value.owner.lhs, {}, {}).startswith("next_"):
+        return "wraps"
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
     if kind == "i32":

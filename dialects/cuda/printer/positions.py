@@ -45,7 +45,7 @@ class _Positions:
                 rest.append(term)
             else:
                 rows.setdefault(extent, []).append(row)
-        if rows or len(terms) > 2:
+        if rows or len(terms) > 2 or all(self._word(term) is not None for term in terms):
             products = [arith.muli(self._sum(parts), extent) for extent, parts in rows.items()]
             op.result.replace_all_uses_with(self._sum([*products, *rest]))
 

@@ -16,7 +16,7 @@ _COUNTERS = "nmuvw"
 #: How often statements stand there at least, or how many lines a loop spares.
 _FEWEST, _SPARED = 3, 4
 #: How many statements a loop has at most.
-_MOST = 64
+_MOST = 96
 _INDENT = "  "
 #: A name that is multiplied or divided at the start of an index, an argument or a term, bare and in brackets.
 _FACTOR = re.compile(r"(?:(?<=[(\[])|(?<=[,=+] ))[A-Za-z_]\w*(?= [*/] )")
@@ -98,7 +98,7 @@ class _Rolling:
                 break
             steps = step
             count += 1
-        return count
+        return 1 if count == 2 and _is_by_chance(groups[0], steps or []) else count
 
     def _shape(self, nodes: Sequence[CppNode]) -> Hashable:
         """What is the same each time: all but the numbers and the names that are declared; None if others use these."""
@@ -129,6 +129,12 @@ def _steps(nodes: Sequence[CppNode], following: Sequence[CppNode]) -> list[int]:
     """How far each number goes from some statements to those alike behind them."""
     before, after = ([n.first for line in lines_in(each) for n in line.numbers] for each in (nodes, following))
     return [b - a for a, b in zip(before, after, strict=True)]
+
+
+def _is_by_chance(nodes: Sequence[CppNode], steps: Sequence[int]) -> bool:
+    """Whether a number goes up from some statements to those behind them which is neither an index nor added."""
+    numbers = (number for line in lines_in(nodes) for number in line.numbers)
+    return any(step and not (each.is_added or each.is_index) for each, step in zip(numbers, steps, strict=True))
 
 
 def _stepping(line: CppLine, steps: Iterator[int]) -> CppLine:

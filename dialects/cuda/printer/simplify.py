@@ -81,15 +81,21 @@ def _is_small(value: int | float | None) -> TypeGuard[int]:
 
 
 def _converted(op: ir.OpView) -> ir.Value | None:
-    """The value that an `index` as a word has: a number, or the word that it was."""
-    if not isinstance(op, arith.IndexCastOp):
+    """The value that an `index` as a word has: a number, the word that it was, or the sum of such."""
+    if not isinstance(op, arith.IndexCastOp) or str(op.out.type) != "i32":
         return None
     source, known = op.in_.owner, constant_of(op.in_)
-    if str(op.out.type) != "i32":
-        return None
     if isinstance(known, int) and abs(known) < 2**31:
         return _constant_before(op, known)
-    return source.in_ if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type else None
+    if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type:
+        return source.in_
+    added = constant_of(source.rhs) if isinstance(source, arith.AddIOp) else None
+    if isinstance(added, int) and abs(added) < 2**15 and isinstance(source.lhs.owner, arith.IndexCastOp):
+        word = source.lhs.owner.in_
+        number = _constant_before(op, abs(added))
+        with ir.InsertionPoint(op), op.location:
+            return (arith.addi if added > 0 else arith.subi)(word, number) if word.type == op.out.type else None
+    return None
 
 
 def _constant_before(op: ir.OpView, value: int) -> ir.Value:
