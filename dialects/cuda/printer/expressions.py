@@ -27,7 +27,7 @@ from tinyc.dialects.cuda.printer.text import (
     infix,
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
-from tinyc.dialects.gpu.kernel import shuffle_mode
+from tinyc.dialects.gpu.kernel import Position, axis_of, shuffle_mode
 from tinyc.mlir import arith, func, gpu, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 
@@ -297,7 +297,11 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
         if from_unsigned and not _is_bool(source) and not printer.is_nonnegative(op.operands[0]):
             operand = converted(unsigned_name(source), operand)
         if printer.is_word(op.results[0]):
-            return converted("uint32_t", operand)
+            return (
+                operand
+                if isinstance(op.operands[0].owner, Position) and "." in operand.text
+                else converted("uint32_t", operand)
+            )
         if to_unsigned:
             operand = converted(unsigned_name(target), operand)
         if not _is_index(target):
@@ -336,6 +340,19 @@ def _called(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     numbers = ", ".join(map(str, ir.DenseI64ArrayAttr(op.attributes[TEMPLATE])))
     return call(f"{printer.helper(name)}<{numbers}>", *map(printer.operand, op.operands))
+
+
+_DIMENSIONS = {
+    gpu.ThreadIdOp: "threadIdx",
+    gpu.BlockIdOp: "blockIdx",
+    gpu.GridDimOp: "gridDim",
+    gpu.BlockDimOp: "blockDim",
+}
+
+
+def position_text(op: Position) -> CppText:
+    """A thread's or a CTA's number, or how many there are."""
+    return CppText(f"{_DIMENSIONS[type(op)]}.{axis_of(op)}")
 
 
 def shuffle_text(printer: ExpressionPrinter, op: gpu.ShuffleOp) -> CppText:

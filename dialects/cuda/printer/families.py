@@ -79,7 +79,7 @@ class _Arrays:
         places = [place for place, line in enumerate(lines) if not line.startswith(f"{indent} ")]
         declared = {found[2]: at for at in places if (found := _CONSTANT.match(lines[at])) is not None}
         alike: dict[Hashable, list[int]] = defaultdict(list)
-        for name, place in declared.items():
+        for place in declared.values():
             before = alike[_key(lines[place])]
             if not before or self._may_move(lines, place, before[0], declared):
                 before.append(place)

@@ -9,6 +9,7 @@ import bisect
 from collections.abc import Container, Iterator
 
 from tinyc.dialects.cuda.printer.types import constant_of
+from tinyc.dialects.gpu.kernel import Position
 from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, AddressOp, InstructionOp, MapAddressOp
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
@@ -92,9 +93,13 @@ class Folding:
         return len(op.results) > 0 and all(result in self.dead for result in op.results)
 
     def _find_dead(self) -> None:
-        for op in self._order:
-            if isinstance(op, scf.ForOp):
-                self.dead.update(each for number in range(len(op.results)) for each in _carried_for_nothing(op, number))
+        loops = [op for op in self._order if isinstance(op, scf.ForOp)]
+        count = -1
+        while count < len(self.dead):  # what one value is carried for may be carried for nothing itself
+            count = len(self.dead)
+            for loop in loops:
+                for number in range(len(loop.results)):
+                    self.dead.update(_carried_for_nothing(loop, number, self.dead))
         for op in reversed(self._order):
             if is_pure(op) or isinstance(op, memref.LoadOp):
                 self.dead.update(result for result in op.results if not self._users(result))
@@ -102,6 +107,8 @@ class Folding:
     def _fold(self, op: ir.OpView) -> None:
         if isinstance(op, scf.IfOp) and len(op.results) == 1 and self._is_choice(op):
             self.choices.add(op)
+        if isinstance(op, Position) and all(each.results[0] in self._words for each in self._users(op.results[0])):
+            self.folded.add(op.results[0])
         if not (is_pure(op) or isinstance(op, memref.LoadOp) or op in self.choices):
             return
         size = 1 + sum(self._sizes.get(operand, 0) for operand in self._inputs(op) if operand in self.folded)
@@ -143,7 +150,11 @@ class Folding:
 
     def _is_row(self, value: ir.Value) -> bool:
         """Whether what is multiplied by an extent is a number, or so many rows behind a place that has a name."""
-        return constant_of(value) is not None or self._is_name(value) or (value in self.folded and self._sizes[value] <= _MOST_OF_ROW)
+        return (
+            constant_of(value) is not None
+            or self._is_name(value)
+            or (value in self.folded and self._sizes[value] <= _MOST_OF_ROW)
+        )
 
     def _is_name(self, value: ir.Value) -> bool:
         """Whether a position is written as a name, or as a word's."""
@@ -228,7 +239,7 @@ def _is_extent(value: ir.Value) -> bool:
     return isinstance(value, ir.BlockArgument) and isinstance(value.type, ir.IndexType) and not _is_of_loop(value)
 
 
-def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
+def _carried_for_nothing(loop: scf.ForOp, number: int, dead: Container[ir.Value]) -> list[ir.Value]:
     """What a loop carries and computes from it, where that is for the next time alone, and begins as a number."""
     found: list[ir.Value] = [loop.inner_iter_args[number]]
     if list(loop.results[number].uses) or constant_of(loop.initArgs[number]) is None:
@@ -236,8 +247,10 @@ def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
     for value in found:  # which grows
         for use in value.uses:
             op = use.owner
-            if isinstance(op, scf.YieldOp) and op == terminator(loop.body) and use.operand_number == number:
-                continue
+            if isinstance(op, scf.YieldOp) and op == terminator(loop.body):
+                if use.operand_number == number or loop.inner_iter_args[use.operand_number] in dead:
+                    continue
+                return []
             if not is_pure(op) or op.operation.block != loop.body:
                 return []
             found += op.results

@@ -136,7 +136,11 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
     kind = str(value.type)
     if kind == "index":
         return _bounded_by(value, extents) or _of_threads(value)
-    if kind == "i1" and isinstance(value.owner, arith.CmpIOp) and name_hint(value.owner.lhs, {}, {}).startswith("next_"):
+    if (
+        kind == "i1"
+        and isinstance(value.owner, arith.CmpIOp)
+        and name_hint(value.owner.lhs, {}, {}).startswith("next_")
+    ):
         return "wraps"
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
@@ -155,6 +159,8 @@ def _carried(argument: ir.BlockArgument) -> str:
     following = carried_on.owner
     if isinstance(following, arith.XOrIOp):
         return "parity"
+    if isinstance(carried_on, ir.BlockArgument) and carried_on.owner == loop.body and carried_on != argument:
+        return f"last_{_carried(carried_on)}" if carried_on.arg_number else "acc"
     if isinstance(following, scf.ForOp) and isinstance(carried_on, ir.OpResult):  # an inner loop goes on with it
         return _carried(following.inner_iter_args[carried_on.result_number])
     return "stage" if isinstance(following, arith.SelectOp | arith.AndIOp | arith.RemUIOp) else "acc"
@@ -184,8 +190,11 @@ def _of_word(value: ir.Value) -> str:
         return "lane"
     if isinstance(op, arith.ShRUIOp) and name_hint(op.lhs, {}, {}) == "warp" and _number(op.rhs) == 2:
         return "warpgroup"
-    if isinstance(op, arith.AddIOp) and isinstance(op.lhs, ir.BlockArgument) and _number(op.rhs) == 1:
-        return f"next_{name_hint(op.lhs, {}, {})}"
+    following = op.false_value.owner if isinstance(op, arith.SelectOp) else op
+    if isinstance(following, arith.AddIOp) and isinstance(following.lhs, ir.BlockArgument):
+        carried = name_hint(following.lhs, {}, {})
+        if carried == "stage" or _number(following.rhs) == 1:
+            return f"next_{carried}"
     if _SHARED in {kind for kind, _ in _sources(value, _DEPTH)}:
         return "barrier" if _is_barrier(value) else "tile"
     return _in_tile(value) or "offset"

@@ -55,7 +55,7 @@ class _Rolling:
         found: list[CppNode] = []
         rest = list(nodes)
         while rest:
-            spared, length, count = self._best(rest)
+            length, count = self._best(rest)
             first = rest[:length]
             if count > 1:
                 steps = iter(_steps(first, rest[length : 2 * length]))
@@ -69,10 +69,10 @@ class _Rolling:
     def _inside(self, block: CppBlock) -> CppBlock:
         return replace(block, body=tuple(self.rolled(block.body)))
 
-    def _best(self, nodes: Sequence[CppNode]) -> tuple[int, int, int]:
-        """The loop around the next statements that spares the most lines: how many, its statements, and how often."""
+    def _best(self, nodes: Sequence[CppNode]) -> tuple[int, int]:
+        """The loop around the next statements that spares the most lines: its statements, and how often."""
         alike = [each.alike for each in nodes[: 2 * _MOST]]
-        best = (0, 1, 1)
+        most, best = 0, (1, 1)
         for length in range(1, len(alike) // 2 + 1):
             if alike[length - 1] is None:
                 break
@@ -80,8 +80,8 @@ class _Rolling:
                 continue
             count = self._count(nodes, length)
             spared = (count - 1) * len(list(lines_in(nodes[:length])))
-            if spared > best[0] and (count >= _FEWEST or spared >= _SPARED):
-                best = (spared, length, count)
+            if spared > most and (count >= _FEWEST or spared >= _SPARED):
+                most, best = spared, (length, count)
         return best
 
     def _count(self, nodes: Sequence[CppNode], length: int) -> int:

@@ -89,13 +89,15 @@ def _converted(op: ir.OpView) -> ir.Value | None:
         return _constant_before(op, known)
     if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type:
         return source.in_
-    added = constant_of(source.rhs) if isinstance(source, arith.AddIOp) else None
-    if isinstance(added, int) and abs(added) < 2**15 and isinstance(source.lhs.owner, arith.IndexCastOp):
-        word = source.lhs.owner.in_
-        number = _constant_before(op, abs(added))
-        with ir.InsertionPoint(op), op.location:
-            return (arith.addi if added > 0 else arith.subi)(word, number) if word.type == op.out.type else None
-    return None
+    if not isinstance(source, arith.AddIOp | arith.SubIOp) or not isinstance(source.lhs.owner, arith.IndexCastOp):
+        return None
+    word, number = source.lhs.owner.in_, constant_of(source.rhs)
+    if word.type != op.out.type or not isinstance(number, int) or abs(number) >= 2**15:
+        return None
+    number = number if isinstance(source, arith.AddIOp) else -number
+    known = _constant_before(op, abs(number))
+    with ir.InsertionPoint(op), op.location:
+        return arith.addi(word, known) if number > 0 else arith.subi(word, known)
 
 
 def _constant_before(op: ir.OpView, value: int) -> ir.Value:
