@@ -27,8 +27,8 @@ from tinyc.dialects.cuda.printer.text import (
     infix,
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
-from tinyc.dialects.gpu.kernel import Position, axis_of, shuffle_mode
-from tinyc.mlir import arith, func, gpu, ir, math, memref
+from tinyc.dialects.gpu.kernel import Position
+from tinyc.mlir import arith, func, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 
 
@@ -340,26 +340,6 @@ def _called(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     numbers = ", ".join(map(str, ir.DenseI64ArrayAttr(op.attributes[TEMPLATE])))
     return call(f"{printer.helper(name)}<{numbers}>", *map(printer.operand, op.operands))
-
-
-_DIMENSIONS = {
-    gpu.ThreadIdOp: "threadIdx",
-    gpu.BlockIdOp: "blockIdx",
-    gpu.GridDimOp: "gridDim",
-    gpu.BlockDimOp: "blockDim",
-}
-
-
-def position_text(op: Position) -> CppText:
-    """A thread's or a CTA's number, or how many there are."""
-    return CppText(f"{_DIMENSIONS[type(op)]}.{axis_of(op)}")
-
-
-def shuffle_text(printer: ExpressionPrinter, op: gpu.ShuffleOp) -> CppText:
-    """A value of another lane, which all lanes of the warp exchange."""
-    mode = shuffle_mode(op)
-    name = "__shfl_sync" if mode == "idx" else f"__shfl_{mode}_sync"
-    return call(name, CppText("0xffffffffu"), printer.operand(op.value), printer.operand(op.offset))
 
 
 #: How each pure op is written.

@@ -107,7 +107,7 @@ class Folding:
     def _fold(self, op: ir.OpView) -> None:
         if isinstance(op, scf.IfOp) and len(op.results) == 1 and self._is_choice(op):
             self.choices.add(op)
-        if isinstance(op, Position) and all(each.results[0] in self._words for each in self._users(op.results[0])):
+        if isinstance(op, Position) and all(map(self._is_word_of_index, self._users(op.results[0]))):
             self.folded.add(op.results[0])
         if not (is_pure(op) or isinstance(op, memref.LoadOp) or op in self.choices):
             return
@@ -119,6 +119,9 @@ class Folding:
             once = len(users) == 1 and short and self._reaches(op, users[0])
             if is_free(op) or once or self._is_place(op):
                 self.folded.add(result)
+
+    def _is_word_of_index(self, op: ir.OpView) -> bool:
+        return isinstance(op, arith.IndexCastOp) and op.out in self._words
 
     def _is_place(self, op: ir.OpView) -> bool:
         """Whether an op says a place in so few words that it reads best wherever it is used.

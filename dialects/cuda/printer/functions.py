@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 
 from tinyc.dialects.cuda.printer.declarations import head, parameter_text
-from tinyc.dialects.cuda.printer.expressions import position_text, shuffle_text
 from tinyc.dialects.cuda.printer.folding import inner_blocks, is_pure, terminator
 from tinyc.dialects.cuda.printer.rolling import in_loops
 from tinyc.dialects.cuda.printer.text import SHIFT, CppText, comment_text, unspelt
+from tinyc.dialects.cuda.printer.threads import position_text, shuffle_text
 from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.dialects.cuda.printer.values import ValuePrinter
 from tinyc.dialects.cuda.printer.wrapping import wrapped

@@ -28,7 +28,8 @@ _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | ar
 
 #: Words that nothing may be called: of the language, macros, and those that the file uses itself.
 RESERVED = frozenset(
-    """CHECK_CUDA EOF INFINITY INT32_MIN INT64_MIN M_PI NAN NULL abort agree alignas alignof allocate and and_eq
+    """CHECK_CUDA EOF INFINITY INT32_MIN INT64_MIN M_PI NAN NULL
+    UPDATED_16 UPDATED_4 UPDATED_64 abort agree alignas alignof allocate and and_eq
     arena arena_expected argc argument argv asm assert assign auto bit_cast bitand bitor block blockDim blockIdx
     bool break case catch ceil_div char char16_t char32_t class compare compl const constexpr continue d_status
     decltype default delete dim3 do double dynamic_cast else enum errno exit explicit export extern false

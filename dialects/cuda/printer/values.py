@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.cuda.printer.arrays import Element, ValueArrays, array_lines, part_of
 from tinyc.dialects.cuda.printer.declarations import shared_arrays
-from tinyc.dialects.cuda.printer.expressions import WRITERS, position_text
+from tinyc.dialects.cuda.printer.expressions import WRITERS
 from tinyc.dialects.cuda.printer.folding import PURE_SCALAR_OPS, Folding, inner_blocks, terminator
 from tinyc.dialects.cuda.printer.instructions import NAMESPACE, function_name
 from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
 from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
 from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, CppText, choice, is_pointer, unspelt
+from tinyc.dialects.cuda.printer.threads import position_text
 from tinyc.dialects.cuda.printer.types import constant_of, integer_text, type_name
 from tinyc.dialects.cuda.printer.words import words_of
 from tinyc.dialects.gpu.kernel import Position

@@ -1,4 +1,4 @@
-"""Long lines of C++ as several: broken behind a comma, in as few brackets as possible."""
+"""Long lines of C++ as several: broken behind the `=` of a declaration, or a comma in as few brackets as possible."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,6 +16,11 @@ def wrapped(lines: Iterable[str]) -> list[str]:
 def _parts(line: str) -> Iterator[str]:
     indent = line[: len(line) - len(line.lstrip())]
     depth = 0
+    start, sign, value = line.partition(" = ")
+    if sign and WIDTH - len(" =") > len(start) and len(indent) + len(_BEHIND) + len(value) <= WIDTH:
+        yield f"{start} ="
+        yield f"{indent}{_BEHIND}{value}"
+        return
     found = None if line.lstrip().startswith("//") else _break(line)
     while found is not None:
         inside, at = found
