@@ -47,6 +47,7 @@ class _Positions:
                 rows.setdefault(extent, []).append(row)
         if rows or len(terms) > 2 or all(self._word(term) is not None for term in terms):
             products = [arith.muli(self._sum(parts), extent) for extent, parts in rows.items()]
+            rest.sort(key=lambda term: _block(term) == op.operation.block)  # what a loop computes once, first
             op.result.replace_all_uses_with(self._sum([*products, *rest]))
 
     def _product(self, term: ir.Value) -> tuple[ir.Value | None, ir.Value]:
@@ -80,6 +81,10 @@ def _is_part(op: arith.AddIOp) -> bool:
     """Whether a sum is nothing but a part of others."""
     uses = list(op.result.uses)
     return all(isinstance(use.owner, arith.AddIOp) for use in uses)
+
+
+def _block(value: ir.Value) -> ir.Block:
+    return value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
 
 
 def _terms(value: ir.Value) -> Iterator[ir.Value]:
