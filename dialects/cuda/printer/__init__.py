@@ -8,6 +8,7 @@ Reading order:
     arrays         which values are elements of an array: those that instructions give or update
     rolling        statements that stand several times as loops
     families       places that are declared alike as arrays, for these loops
+    numbering      the numbers behind names, when that is done
     lines          a line of a function: the numbers in it that a loop may step
     wrapping       long lines as several
     text           a piece of an expression, which knows how tightly it binds

@@ -8,7 +8,7 @@ below each other, but not before a branch, a loop, a wait or a comment. What rea
 
 import functools
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -38,9 +38,11 @@ def in_arrays(lines: Sequence[str], apart: Collection[str]) -> tuple[list[str], 
     return arrays.changed(list(lines), _INDENT), arrays.constants | arrays.read
 
 
-def names_in_loops(lines: Sequence[str]) -> set[str]:
-    """The arrays of which a loop uses one element after the other."""
-    return {name for line in lines for name in _ONE_AFTER_THE_OTHER.findall(line)}
+def never_in_loops(lines: Sequence[str], arrays: Collection[str]) -> set[str]:
+    """Those of the arrays that are in these lines, but of which no loop uses one element after the other."""
+    text = "\n".join(lines)
+    present = set(_WORD.findall(text)).intersection(arrays)
+    return present.difference(_ONE_AFTER_THE_OTHER.findall(text))
 
 
 @dataclass
@@ -78,17 +80,21 @@ class _Arrays:
         """The first declarations in a block that are alike."""
         places = [place for place, line in enumerate(lines) if not line.startswith(f"{indent} ")]
         declared = {found[2]: at for at in places if (found := _CONSTANT.match(lines[at])) is not None}
-        alike: dict[Hashable, list[int]] = defaultdict(list)
-        for place in declared.values():
-            before = alike[_key(lines[place])]
-            if not before or self._may_move(lines, place, before[0], declared):
-                before.append(place)
-        for each in alike.values():
-            names = [name for name, place in declared.items() if place in each]
-            if names and names[0] in self.apart:
-                self.alone.update(names)
-            elif len(each) > 1:
-                return _Family(names, each)
+        families: list[_Family] = []
+        last: dict[Hashable, _Family] = {}
+        for name, place in declared.items():
+            key = _key(lines[place])
+            if key in last and self._may_move(lines, place, last[key].places[0], declared):
+                last[key].names.append(name)
+                last[key].places.append(place)
+            else:
+                last[key] = _Family([name], [place])
+                families.append(last[key])
+        for each in families:
+            if each.names[0] in self.apart:
+                self.alone.update(each.names)
+            elif len(each.names) > 1:
+                return each
         return None
 
     def _may_move(self, lines: Sequence[str], place: int, to: int, declared: Mapping[str, int]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from tinyc.dialects.cuda.printer.declarations import head, parameter_text
 from tinyc.dialects.cuda.printer.folding import inner_blocks, is_pure, terminator
+from tinyc.dialects.cuda.printer.numbering import numbered_again
 from tinyc.dialects.cuda.printer.rolling import in_loops
 from tinyc.dialects.cuda.printer.text import SHIFT, CppText, comment_text, unspelt
 from tinyc.dialects.cuda.printer.threads import position_text, shuffle_text
@@ -48,7 +49,7 @@ class FunctionPrinter(ValuePrinter):
         for each in self.shared:
             self.line(each.declaration)
         self._ops(self.block)
-        lines = in_loops(self.lines) if self.words else self.lines
+        lines = numbered_again(in_loops(self.lines)) if self.words else self.lines
         return "\n".join([*head(self.function, name, self._parameters()), *wrapped(lines), "}"])
 
     def _parameters(self) -> list[str]:

@@ -196,9 +196,19 @@ def _of_word(value: ir.Value) -> str:
         carried = name_hint(following.lhs, {}, {})
         if carried == "stage" or _number(following.rhs) == 1:
             return f"next_{carried}"
+    if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, arith.MinUIOp):
+        return "left"
+    if isinstance(op, arith.SelectOp) and isinstance(op.condition.owner, arith.CmpIOp) and _is_size(value):
+        return "bytes"
     if _SHARED in {kind for kind, _ in _sources(value, _DEPTH)}:
         return "barrier" if _is_barrier(value) else "tile"
     return _in_tile(value) or "offset"
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Whether a word says how many bytes copies read."""
+    users = [use.owner for use in value.uses]
+    return all(isinstance(each, InstructionOp) and each.entry.name.startswith("cp.async") for each in users)
 
 
 def _is_barrier(value: ir.Value) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from tinyc.dialects.cuda.printer.families import in_arrays, names_in_loops
+from tinyc.dialects.cuda.printer.families import in_arrays, never_in_loops
 from tinyc.dialects.cuda.printer.lines import CppBlock, CppLine, CppNode, lines_in, read_lines, with_lines
 
 _COUNTERS = "nmuvw"
@@ -31,7 +31,7 @@ def in_loops(lines: Sequence[str]) -> list[str]:
     while True:
         separate, arrays = in_arrays(given, apart)
         found = _rolled(separate)
-        useless = set(arrays) - names_in_loops(found)
+        useless = never_in_loops(found, arrays)
         if not useless:
             return found
         apart |= useless

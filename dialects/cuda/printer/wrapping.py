@@ -34,9 +34,11 @@ def _parts(line: str) -> Iterator[str]:
 def _break(line: str) -> tuple[int, int] | None:
     """In how many of a line's brackets to break it, and where: the last comma that fits of those in the fewest.
 
-    Where none fits, that is the first of those in the fewest.
+    Where none fits, that is the first of those in the fewest, unless it would fit behind the first bracket's own line.
     """
     depth = 0
+    first = line.find("(") + 1
+    indent = len(line) - len(line.lstrip()) + len(_BEHIND)
     found: tuple[int, int] | None = None
     for part in _PARTS.finditer(line):
         depth += part[0] in "([{"
@@ -46,4 +48,6 @@ def _break(line: str) -> tuple[int, int] | None:
             found = depth, part.end()
         if found is not None and not fits and found[1] <= WIDTH + 1:
             break
+    if found is not None and found[1] > WIDTH + 1 >= found[1] - first + indent and first > indent:
+        return 1, first
     return found
