@@ -113,8 +113,8 @@ def ptx_by_nvcc(text, folder, architecture):
 
 
 def assemble_functions(functions, folder, architecture):
-    """Compile functions of the device that nothing calls; a warning is an error."""
-    text = "\n\n".join(["#include <cstdint>", *(each.replace("__forceinline__ ", "") for each in functions)])
+    """Compile a text of functions of the device that nothing calls; a warning is an error."""
+    text = f"#include <cstdint>\n\n{functions.replace('__forceinline__ ', '')}\n"
     target = f"-gencode=arch=compute_{architecture},code=sm_{architecture}"
     _nvcc(text, folder, [target, "-rdc=true"], "-c", "program.o")
 

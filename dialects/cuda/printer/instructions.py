@@ -15,6 +15,8 @@ NAMESPACE = "ptx"
 _TYPES = {"i32": "uint32_t", "i64": "uint64_t", "f32": "float"}
 _REGISTERS = {"i32": "r", "i64": "l", "f32": "f"}
 _WIDTH = 108
+#: A space where no line ends.
+_SPACE = "\xa0"
 
 
 def function_name(name: str) -> str:
@@ -122,8 +124,12 @@ def _assembly(entry: Instruction, operands: Sequence[Sequence[str]]) -> list[str
     quoted = [f'"{line}"' for line in _wrapped(text, _WIDTH - len(indent))]
     lines = [f"{start if not number else indent}{line}" for number, line in enumerate(quoted)]
     for part in operands:
-        found = textwrap.wrap(", ".join(part), _WIDTH - len(indent), break_on_hyphens=False) or [""]
-        lines += [f"{indent}{': ' if not number else '  '}{line}".rstrip() for number, line in enumerate(found)]
+        operands_apart = ", ".join(each.replace(" ", _SPACE) for each in part)
+        found = textwrap.wrap(operands_apart, _WIDTH - len(indent), break_on_hyphens=False) or [""]
+        lines += [
+            f"{indent}{': ' if not number else '  '}{line}".replace(_SPACE, " ").rstrip()
+            for number, line in enumerate(found)
+        ]
     lines[-1] += ");"
     return lines
 

@@ -41,18 +41,22 @@ def gpu_module(document, arch, plan=None, bind=None):
 def test_a_loop_of_warps_reads_like_one_that_a_person_wrote():
     text = cuda_text(gpu_module(GEMM, "sm_80", WARPS, SIZES))
     assert "extern __shared__ __align__(1024) unsigned char smem[];" in text
-    loop = re.search(r"  float acc0\[32\] = \{\};.*?\n  }\n", text, re.DOTALL)[0]
+    # What a loop carries is in the arrays that it began in; a place in a swizzled tile has a name.
+    loop = re.search(r"  float acc\[32\] = \{\};.*?\n  }\n", text, re.DOTALL)[0]
     for wanted in (
-        r"    ptx::cp_async_wait_group_1\(\);\n    __syncthreads\(\);\n",
-        r"    uint32_t a1\[8\];\n"
-        r"    ptx::ldmatrix_x4\(&a1\[0\], tile\d\);\n",
-        r"    ptx::ldmatrix_x4_trans\(&b1\[4\], tile\d \+ offset\d+ \+ \d+\);\n",
-        r"      for \(int n = 0; n < 4; \+\+n\) {\n"
-        r"        ptx::mma_sync_m16n8k16_f32_f16\(&acc0\[16 \* m \+ 4 \* n\], &a1\[4 \* m\], &b1\[2 \* n\]\);\n",
+        "  uint32_t stage = 0, last_stage = 8192;\n",
+        "    ptx::cp_async_cg_16(tile0 + swizzled<2, 64>(line0, column0), &X[at0 + at4], bytes1);\n",
+        "    uint32_t a1[8];\n    ptx::ldmatrix_x4(&a1[0], tile1 + swizzled<2, 64>(line2, column2 + 16));\n",
+        "      for (int n = 0; n < 4; ++n) {\n"
+        "        ptx::mma_sync_m16n8k16_f32_f16(&acc[16 * m + 4 * n], &a0[4 * m], &b0[2 * n]);\n",
+        "    ptx::cp_async_wait_group_1();\n    __syncthreads();\n",
+        "    const uint32_t next_stage = stage == 8192 ? 0 : stage + 4096;\n",
+        "      a0[n] = a2[n];\n",
     ):
-        assert re.search(wanted, loop)
-    # The sums are stored at numbers from few addresses.
-    assert re.search(r"ptx::st_shared_32\(tile\d+ \+ 1024,\n", text)
+        assert wanted in loop
+    assert len(loop.splitlines()) < 60
+    # Sums are stored by loops over their rows and columns, with a function in each.
+    assert "ptx::st_shared_32(base + swizzled<2, 128>(line4, column4 + 16 * m) + 2048 * n,\n" in text
     assert max(len(line) for line in text.splitlines() if not line.startswith("//")) <= 120
     # An instruction is a function, and only those used are there.
     assert '"+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])' in text
