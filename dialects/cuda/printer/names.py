@@ -137,11 +137,7 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
     kind = str(value.type)
     if kind == "index":
         return _bounded_by(value, extents) or _of_threads(value)
-    if (
-        kind == "i1"
-        and isinstance(value.owner, arith.CmpIOp)
-        and name_hint(value.owner.lhs, {}, {}).startswith("next_")
-    ):
+    if kind == "i1" and isinstance(value.owner, arith.CmpIOp) and _is_next(value.owner.lhs):
         return "wraps"
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
@@ -150,21 +146,32 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
     return "v" if kind.startswith(("f", "b")) else "word"
 
 
+def _is_next(value: ir.Value) -> bool:
+    """Whether a value is a word that a loop goes on with."""
+    return isinstance(value, ir.OpResult) and str(value.type) == "i32" and _of_word(value).startswith("next_")
+
+
 def _carried(argument: ir.BlockArgument) -> str:
     """A name for what a loop carries: a sum, or a position and whether it has gone round once more."""
     loop = argument.owner.owner.opview
-    if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp):
+    if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp) or argument.arg_number == 0:
         return "acc"
-    body = loop.body.operations
-    carried_on = body[len(body) - 1].operands[argument.arg_number - 1]
+    carried_on = _carried_on(argument, loop)
     following = carried_on.owner
     if isinstance(following, arith.XOrIOp):
         return "parity"
-    if isinstance(carried_on, ir.BlockArgument) and carried_on.owner == loop.body and carried_on != argument:
-        return f"last_{_carried(carried_on)}" if carried_on.arg_number else "acc"
+    if isinstance(carried_on, ir.BlockArgument):  # what another was the time before
+        is_other = carried_on.owner == loop.body and carried_on.arg_number > 0
+        is_last = is_other and isinstance(_carried_on(carried_on, loop), ir.OpResult)
+        return f"last_{_carried(carried_on)}" if is_last else "acc"
     if isinstance(following, scf.ForOp) and isinstance(carried_on, ir.OpResult):  # an inner loop goes on with it
         return _carried(following.inner_iter_args[carried_on.result_number])
     return "stage" if isinstance(following, arith.SelectOp | arith.AndIOp | arith.RemUIOp) else "acc"
+
+
+def _carried_on(argument: ir.BlockArgument, loop: scf.ForOp) -> ir.Value:
+    """What a carried value is the next time."""
+    return loop.body.operations[len(loop.body.operations) - 1].operands[argument.arg_number - 1]
 
 
 def _given(op: InstructionOp) -> str:
