@@ -67,7 +67,7 @@ def test_a_loop_of_warps_reads_like_one_that_a_person_wrote():
 def test_roles_of_warpgroups_are_branches_with_a_comment():
     text = cuda_text(gpu_module(GEMM, *PLANS[2], SIZES))
     for wanted in (
-        "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384) ",
+        "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) ",
         "const __grid_constant__ CUtensorMap X_map",
         "half* __restrict__ Y,",
         "  // warpgroup 0: one thread\n",
