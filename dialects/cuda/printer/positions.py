@@ -18,7 +18,7 @@ def gather_rows(block: ir.Block) -> None:
     """Change the sums of positions in a function; nothing where it has no words."""
     words = words_of(block)
     if words:
-        extents = {each for each in block.arguments if isinstance(each.type, ir.IndexType)}
+        extents: set[ir.Value] = {each for each in block.arguments if isinstance(each.type, ir.IndexType)}
         _Positions(words, extents).visit(block)
 
 

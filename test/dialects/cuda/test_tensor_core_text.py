@@ -30,6 +30,15 @@ PLANS = [
     ("sm_90a", {**WARPGROUPS, "schedule": "pingpong", "warp_tile": "128x128"}),
 ]
 
+IN_SLICES = {"split_k": 2, "algo_choice": {"matmul": "splitk_parallel"}}
+#: What computes the same as one function where two do.
+BOTH = """
+static void matmul_add_relu_cast_reference(const half* X, const half* W, const half* bias, half* Y) {
+  std::vector<float> sums(2 * 192 * 320);
+  matmul_add_relu_cast_init_reference(X, W, bias, Y, sums.data());
+  matmul_add_relu_cast_finished(X, W, bias, Y, sums.data());
+}"""
+
 
 def gpu_module(document, arch, plan=None, bind=None):
     module = tiny_json.import_program(document, bind=bind or {})
@@ -97,14 +106,16 @@ def test_what_nvcc_makes_of_a_kernel_is_right(arch, plan, tmp_path):
     np.testing.assert_allclose(found, np.maximum(x @ w + bias, 0), rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize(("arch", "plan"), PLANS[:2])
+@pytest.mark.parametrize(("arch", "plan"), [PLANS[0], PLANS[1], ("sm_80", {**WARPS, **IN_SLICES})])
 def test_the_cpu_computes_the_same_whatever_loads_the_tiles(arch, plan, tmp_path):
-    """The function of the CPU in a file with tensor cores, beside a kernel that runs on the CPU, too."""
+    """The functions of the CPU in a file with tensor cores, beside a kernel that runs on the CPU, too."""
     naive = cuda_text(gpu_module(GEMM, arch, {"scheme": "naive_2x2_per_thread"}, SIZES))
     assert "ptx::" not in naive
-    ran = run(
-        build(naive.replace(reference(naive), reference(cuda_text(gpu_module(GEMM, arch, plan, SIZES)))), tmp_path)
-    )
+    found = references(cuda_text(gpu_module(GEMM, arch, plan, SIZES)))
+    if len(found) == 2:  # one leaves sums, and one finishes them
+        sums, finished = found
+        found = [sums, finished.replace("_reference(", "_finished("), BOTH]
+    ran = run(build(naive.replace(*references(naive), "\n".join(found)), tmp_path))
     assert (ran.errors, ran.status, ran.line) == ("", 0, "max_abs_err=0.000000")
 
 
@@ -116,6 +127,13 @@ def test_main_launches_the_kernel_that_the_sizes_allow():
     assert re.findall(r"static void (\w+)_reference", text) == ["matmul_add_relu_cast"]
 
 
-def reference(text):
-    """The function of the CPU."""
-    return re.search(r"^static void \w+_reference\(.*?^}", text, re.MULTILINE | re.DOTALL)[0]
+def test_main_launches_what_finishes_the_sums_of_slices():
+    text = cuda_text(gpu_module(GEMM, "sm_80", {**WARPS, **IN_SLICES}))
+    launched = [name.removeprefix("matmul_add_relu_cast") for name in re.findall(r"(\w+)<<<", text)]
+    assert launched == ["_aligned_init", "_init", "_aligned", ""]
+    assert len(references(text)) == 2
+
+
+def references(text):
+    """The functions of the CPU."""
+    return re.findall(r"^static void \w+_reference\(.*?^}", text, re.MULTILINE | re.DOTALL)

@@ -1,6 +1,7 @@
 """`tgpu.epilogue` and the matrix product that it finishes, or sums that another kernel has left, element by element."""
 
 from tinyc.codegen import scalars
+from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.cuda.main.reference.partial_sums import place_of_sum
 from tinyc.dialects.cuda.main.reference.product import (
     FinishingOp,
@@ -24,19 +25,25 @@ def compute(elements: FlatElements, op: FinishingOp) -> None:
     """
     result, accumulator = tensor_type(op.accumulated.type), accumulator_tile(op.accumulator.type).element
     workspace = partial_sums_of(op.accumulator)
-    operands = operands_of(op) if workspace is None else None
     with elements.loops(result.shape) as index:
-        rows, columns, batches = places = tuple(
-            SidePlace(tuple(result.shape[axis] for axis in axes), tuple(index[axis] for axis in axes))
-            for axes in (sides_of(op)[side] for side in ("rows", "columns", "batches"))
+        places = (
+            _along(op, "rows", index),
+            _along(op, "columns", index),
+            _along(op, "batches", index),
         )
-        if operands is not None:
-            total = sum_of_products(elements, operands, places, accumulator)
+        if workspace is None:
+            total = sum_of_products(elements, operands_of(op), places, accumulator)
         else:
             total = elements.load(workspace, place_of_sum(elements, places))
         finished = scalars.cast(total, accumulator, result.element)
         elements.reduced[op.accumulated] = lambda _: finished
         for argument, source in residuals_of(op):
-            value = source.element(elements, (rows, columns, batches), tensor_type(argument.type).element)
+            value = source.element(elements, places, tensor_type(argument.type).element)
             elements.reduced[argument] = lambda _, value=value: value
         store_results(elements, op, index)
+
+
+def _along(op: FinishingOp, side: str, index: IndexValues) -> SidePlace:
+    """Where an element of the result is along a side."""
+    shape, axes = tensor_type(op.accumulated.type).shape, sides_of(op)[side]
+    return SidePlace(tuple(shape[axis] for axis in axes), tuple(index[axis] for axis in axes))

@@ -5,7 +5,7 @@ slice have the whole sums, and the others are not looked at: one sum rounds as w
 """
 
 from tinyc.codegen.elements import IndexValues
-from tinyc.dialects.cuda.main.reference.product import Places, SidePlace, operands_of, sum_of_products
+from tinyc.dialects.cuda.main.reference.product import ProductPlaces, SidePlace, operands_of, sum_of_products
 from tinyc.dialects.gpu.dialect import accumulator_tile
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.statements import StorePartialOp
@@ -31,7 +31,7 @@ def compute(elements: FlatElements, op: StorePartialOp) -> None:
         elements.store(op.workspace, place_of_sum(elements, places), total)
 
 
-def place_of_sum(elements: FlatElements, places: Places) -> IndexValues:
+def place_of_sum(elements: FlatElements, places: ProductPlaces) -> IndexValues:
     """Emit where the sum for a row, a column and a batch is in a workspace: in the plane of its first slice."""
     row, column, batch = (place.number(elements) for place in places)
     return batch, row, column

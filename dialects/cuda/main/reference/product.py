@@ -71,7 +71,7 @@ class SidePlace:
 
 
 #: A row, a column and a batch.
-Places: TypeAlias = tuple[SidePlace, SidePlace, SidePlace]
+ProductPlaces: TypeAlias = tuple[SidePlace, SidePlace, SidePlace]
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def operands_of(op: SummedOp) -> tuple[_Operand, _Operand]:
 
 
 def sum_of_products(
-    elements: FlatElements, operands: tuple[_Operand, _Operand], places: Places, accumulator: ElementType
+    elements: FlatElements, operands: tuple[_Operand, _Operand], places: ProductPlaces, accumulator: ElementType
 ) -> ir.Value:
     """Emit the sum over k of the products for a row, a column and a batch."""
     (lhs, rhs), (rows, columns, batches) = operands, places
