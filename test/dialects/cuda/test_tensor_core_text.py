@@ -90,7 +90,7 @@ def test_roles_of_warpgroups_are_branches_with_a_comment():
 
 
 @pytest.mark.parametrize(
-    ("arch", "plan"), [PLANS[0], PLANS[2], *(pytest.param(*PLANS[each], marks=pytest.mark.long) for each in (1, 3))]
+    ("arch", "plan"), [PLANS[2], *(pytest.param(*PLANS[each], marks=pytest.mark.long) for each in (0, 1, 3))]
 )
 def test_nvcc_compiles_kernels_for_all_sizes(arch, plan, tmp_path):
     compile_for_gpu(cuda_text(gpu_module(GEMM, arch, plan)), tmp_path, arch.removeprefix("sm_"))
@@ -102,7 +102,8 @@ def test_what_nvcc_makes_of_a_kernel_is_right(arch, plan, tmp_path):
     shapes = {"X": (136, 72), "W": (72, 264), "bias": (264,)}
     inputs = {name: random.standard_normal(shape).astype(np.float16) for name, shape in shapes.items()}
     x, w, bias = (each.astype(np.float32) for each in inputs.values())
-    found = run_ptx_of(gpu_module(GEMM, arch, plan, SIZES), arch, inputs, tmp_path)["Y"].astype(np.float32)
+    sizes = {} if arch == "sm_80" else SIZES
+    found = run_ptx_of(gpu_module(GEMM, arch, plan, sizes), arch, inputs, tmp_path)["Y"].astype(np.float32)
     np.testing.assert_allclose(found, np.maximum(x @ w + bias, 0), rtol=2e-3, atol=2e-3)
 
 
