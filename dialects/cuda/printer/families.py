@@ -15,11 +15,14 @@ from dataclasses import dataclass, field
 from tinyc.dialects.cuda.printer.lines import has_effect, read_line
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+#: A place that is declared, or what else is an integer.
 _CONSTANT = re.compile(r" *const (bool|u?int\d+_t) (\w+) = (.*;)")
 _DECLARED = re.compile(r" *(?:const )?[a-z]\w* (\w+)(?:\[\d+\])?(?: =|;)")
 _CHANGED = re.compile(r"(\w+) \+?= ")
 _ELEMENT = re.compile(r" *(\w+)\[\d+\] = ")
+#: What nothing is declared before that stood behind it.
 _ENDS_RUN = re.compile(r".*[{}]$| *(?://|#|extern |__syncthreads|ptx::\w*(?:wait|barrier|setmaxnreg))")
+#: An array whose elements a loop uses, or is given by instructions.
 _ONE_AFTER_THE_OTHER = re.compile(r"\b(\w+)\[(?!\d+\])[^\[\]]*\](?! = (?!ptx::))")
 _INDENT = "  "
 
@@ -47,7 +50,11 @@ def never_in_loops(lines: Sequence[str], arrays: Collection[str]) -> set[str]:
 
 @dataclass
 class _Arrays:
-    """Makes the arrays of one function."""
+    """Makes the arrays of one function.
+
+    Families that begin with a name of `apart` stay as they are, and `alone` are their names. `constants` are arrays of
+    what is computed alone, `read` those of what comes from memory or from instructions.
+    """
 
     apart: Collection[str]
     constants: set[str] = field(default_factory=set[str])
@@ -57,10 +64,10 @@ class _Arrays:
     def changed(self, lines: list[str], indent: str) -> list[str]:
         """The lines of a block with arrays: its own, then those of the blocks in it."""
         while (family := self._first_family(lines, indent)) is not None:
-            if has_effect(lines[family.places[0]], self.constants):
-                self.read.add(family.names[0])
-            else:
-                self.constants.add(family.names[0])
+            is_read = has_effect(lines[family.places[0]], self.constants)
+            kind, other = (self.read, self.constants) if is_read else (self.constants, self.read)
+            kind.add(family.names[0])
+            other.discard(family.names[0])  # a block beside this one has its own of the name
             lines = _with_array(lines, family, indent)
         found: list[str] = []
         run: list[str] = []

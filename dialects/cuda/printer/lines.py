@@ -19,7 +19,7 @@ _WHOLE = re.compile(r"(?:(?<=[\[(])|(?<=, )|(?<=[^=!<>]= ))\d+$")
 _ADDED = re.compile(r" \+ (\d+)$")
 _TYPE = r"(?:auto|bool|float|double|half|__nv_bfloat16|u?int\d+_t)"
 _DECLARATION = re.compile(rf"(?:const {_TYPE} (\w+) = .*|{_TYPE} (\w+)(?:\[\d+\])?(?: = \{{\}})?);")
-_READ = re.compile(r"(\w+)\[")
+_READ = re.compile(r"([\w.]+)\[")
 _BEGINS_DECLARATION = re.compile(rf"(?:const )?{_TYPE} ")
 
 
