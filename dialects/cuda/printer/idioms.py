@@ -5,7 +5,7 @@ tile, and for each descriptor of a tile that a wgmma multiplies. What is written
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from tinyc.dialects.cuda.printer.folding import inner_blocks
 from tinyc.dialects.cuda.printer.types import constant_of
@@ -36,6 +36,8 @@ __device__ __forceinline__ uint64_t tile_descriptor(uint32_t tile, uint32_t behi
 }
 _LINE_OF_SWIZZLE_MODE = {1: 128, 2: 64, 3: 32}
 _FIELD = 2**14 - 1
+#: The numbers of a function's template, its arguments, and what is added to what it gives.
+_Found: TypeAlias = tuple[Sequence[int], Sequence[ir.Value], int]
 _OpT = TypeVar("_OpT", bound=ir.OpView)
 
 
@@ -50,17 +52,19 @@ def name_idioms(block: ir.Block) -> None:
             _replace(op, "tile_descriptor", _descriptor(op))
 
 
-def _replace(op: ir.OpView, name: str, found: tuple[Sequence[int], Sequence[ir.Value]] | None) -> None:
+def _replace(op: ir.OpView, name: str, found: _Found | None) -> None:
     if found is None:
         return
-    numbers, operands = found
+    numbers, operands, start = found
     with ir.InsertionPoint(op), op.location:
         call = func.CallOp([op.results[0].type], name, list(operands))
-    call.attributes[TEMPLATE] = ir.DenseI64ArrayAttr.get(numbers)
-    op.results[0].replace_all_uses_with(call.results[0])
+        call.attributes[TEMPLATE] = ir.DenseI64ArrayAttr.get(numbers)
+        value = call.results[0]
+        value = arith.addi(value, arith.constant(value.type, start)) if start else value
+    op.results[0].replace_all_uses_with(value)
 
 
-def _swizzled(op: arith.AddIOp) -> tuple[Sequence[int], Sequence[ir.Value]] | None:
+def _swizzled(op: arith.AddIOp) -> _Found | None:
     """`slab * slab_bytes + line * line_bytes + ((chunk ^ order) * 16 + inside)`, as `SharedLayout.offset` has it.
 
     Of a tile whose lines hold all of its columns there is one slab.
@@ -75,14 +79,16 @@ def _swizzled(op: arith.AddIOp) -> tuple[Sequence[int], Sequence[ir.Value]] | No
     if (start is not None and not slab_bytes) or not line_bytes or column is None:
         return None
     place, element, order = column
-    if not _is_order(order, line, line_bytes):
+    further = _lines_further(order, line, line_bytes)
+    if further is None:
         return None
+    line, start = _further(line, further, op), -further * line_bytes
     if slab is None:
-        return (element, line_bytes), (line, place)
+        return (element, line_bytes), (line, place), start
     whole, last = _with_number(arith.AndIOp, place)
     if (last + 1) * element != line_bytes or _with_number(arith.ShRUIOp, slab) != (whole, last.bit_length()):
         return None
-    return (element, line_bytes, slab_bytes), (line, whole)
+    return (element, line_bytes, slab_bytes), (line, whole), start
 
 
 def _column_of(within: arith.AddIOp) -> tuple[ir.Value, int, ir.Value] | None:
@@ -109,17 +115,17 @@ def _further(place: ir.Value, by: int, op: ir.OpView) -> ir.Value:
         return arith.addi(place, arith.constant(place.type, by))
 
 
-def _is_order(order: ir.Value, line: ir.Value, line_bytes: int) -> bool:
-    """Whether a value is how the chunks of a line are exchanged."""
-    number, last = _with_number(arith.AndIOp, order)
+def _lines_further(order: ir.Value, line: ir.Value, line_bytes: int) -> int | None:
+    """How many lines behind a line is that whose chunks are exchanged so; None where a value is no such order."""
     alike = 128 // line_bytes
-    wanted = (line, alike.bit_length() - 1)
-    return last == line_bytes // CHUNK_BYTES - 1 and (
-        number == line if alike == 1 else _with_number(arith.ShRUIOp, number) == wanted
-    )
+    number, last = _with_number(arith.AndIOp, order)
+    number, further = _with_number(arith.AddIOp, number)
+    number, by = _with_number(arith.ShRUIOp, number) if alike > 1 else (number, 0)
+    is_order = number == line and 1 << by == alike and last in (0, line_bytes // CHUNK_BYTES - 1)
+    return further * alike if is_order else None
 
 
-def _descriptor(op: arith.OrIOp) -> tuple[Sequence[int], Sequence[ir.Value]] | None:
+def _descriptor(op: arith.OrIOp) -> _Found | None:
     """An address in units of 16 bytes, and fields that are known, as the expansion of `tgpu.wgmma` has them."""
     widened, known = _made_by(arith.ExtUIOp, op.lhs), constant_of(op.rhs)
     if widened is None or not isinstance(known, int):
@@ -133,7 +139,7 @@ def _descriptor(op: arith.OrIOp) -> tuple[Sequence[int], Sequence[ir.Value]] | N
         return None
     with ir.InsertionPoint(op), op.location:
         behind = arith.constant(address.type, further * CHUNK_BYTES)
-    return (slab * CHUNK_BYTES, lines * CHUNK_BYTES, _LINE_OF_SWIZZLE_MODE[mode]), (address, behind)
+    return (slab * CHUNK_BYTES, lines * CHUNK_BYTES, _LINE_OF_SWIZZLE_MODE[mode]), (address, behind), 0
 
 
 def _made_by(kind: type[_OpT], value: ir.Value) -> _OpT | None:

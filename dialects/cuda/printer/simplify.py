@@ -81,7 +81,7 @@ def _is_small(value: int | float | None) -> TypeGuard[int]:
 
 
 def _converted(op: ir.OpView) -> ir.Value | None:
-    """The value that an `index` as a word has: a number, the word that it was, or the sum of such; or that a flag has."""
+    """The value that an `index` as a word has, a number, the word that it was, or a sum of both; or that a flag has."""
     if isinstance(op, arith.ExtUIOp) and isinstance(constant_of(op.in_), int):
         return _constant_before(op, int(bool(constant_of(op.in_)))) if str(op.in_.type) == "i1" else None
     if not isinstance(op, arith.IndexCastOp) or str(op.out.type) != "i32":

@@ -63,6 +63,9 @@ class _Sums:
             if total is None:
                 return
             self._words.add(total)
+            if first + second == 0:
+                op.result.replace_all_uses_with(total)
+                return
             number = arith.constant(op.result.type, first + second)
             op.operation.operands[0], op.operation.operands[1] = total, number
 
