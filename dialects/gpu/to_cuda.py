@@ -20,6 +20,7 @@ from tinyc.dialects.cuda.printer.functions import FunctionPrinter
 from tinyc.dialects.cuda.printer.idioms import name_idioms
 from tinyc.dialects.cuda.printer.instructions import instruction_functions
 from tinyc.dialects.cuda.printer.names import function_names
+from tinyc.dialects.cuda.printer.positions import gather_rows
 from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, TENSOR_MAP_FUNCTION, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
 from tinyc.dialects.cuda.printer.sums import put_numbers_last
@@ -114,6 +115,7 @@ class _File:
         for each in (*(kernel.op for kernel in self.kernels.values()), *self.references.values()):
             name_idioms(each.body.blocks[0])
             simplify_indices(each.body.blocks[0])
+            gather_rows(each.body.blocks[0])
             put_numbers_last(each.body.blocks[0])
         if not self.kernels:
             raise TinycError("InvalidIr", "there is no gpu.func to print; --region-to-gpu makes them from regions")

@@ -16,7 +16,8 @@ import pytest
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.gpu.to_cuda import cuda_text
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
-from tinyc.passes.runner import run_passes
+from tinyc.mlir import func
+from tinyc.passes.runner import copy_module, run_passes
 from tinyc.runtime.assembler import find_ptxas
 from tinyc.runtime.sim import SimExecutable
 
@@ -113,15 +114,18 @@ def ptx_by_nvcc(text, folder, architecture):
 
 
 def assemble_functions(functions, folder, architecture):
-    """Compile functions of the device that nothing calls; a warning is an error."""
-    text = "\n\n".join(["#include <cstdint>", *(each.replace("__forceinline__ ", "") for each in functions)])
+    """Compile a text of functions of the device that nothing calls; a warning is an error."""
+    text = f"#include <cstdint>\n\n{functions.replace('__forceinline__ ', '')}\n"
     target = f"-gencode=arch=compute_{architecture},code=sm_{architecture}"
     _nvcc(text, folder, [target, "-rdc=true"], "-c", "program.o")
 
 
 def run_ptx_of(module, arch, inputs, folder):
-    """Run on the simulator what nvcc makes of the text of a module, which is lowered after it; return its outputs."""
-    ptx = ptx_by_nvcc(cuda_text(module), folder, arch.removeprefix("sm_"))
+    """Run on the simulator what nvcc makes of a module's kernels, which is lowered after it; return its outputs."""
+    kernels = copy_module(module)
+    for op in [each for each in kernels.body.operations if isinstance(each, func.FuncOp)]:
+        op.erase()
+    ptx = ptx_by_nvcc(cuda_text(kernels), folder, arch.removeprefix("sm_"))
     run_passes(module, [RegionToExec()])
     with module.context:
         return SimExecutable(program_of(module), ptx).run(inputs)

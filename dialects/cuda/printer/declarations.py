@@ -82,11 +82,17 @@ def head(function: gpu.GPUFuncOp | func.FuncOp, name: str, parameters: Sequence[
     if isinstance(function, gpu.GPUFuncOp):
         kernel = GpuKernel(function)
         cluster = "" if kernel.cluster == (1, 1, 1) else f"__cluster_dims__({', '.join(map(str, kernel.cluster))}) "
-        start = f"__global__ void {cluster}__launch_bounds__({math.prod(kernel.cta_shape)}) {name}("
+        bounds = f"{math.prod(kernel.cta_shape)}{', 1' if _changes_registers(kernel) else ''}"
+        start = f"__global__ void {cluster}__launch_bounds__({bounds}) {name}("
     line = f"{start}{', '.join(parameters)}) {{"
     if len(line) <= _WIDTH:
         return [line]
     return [start, *(f"    {each}," for each in parameters[:-1]), f"    {parameters[-1]}) {{"]
+
+
+def _changes_registers(kernel: GpuKernel) -> bool:
+    """Whether warps give up registers for others: ptxas does so where it knows that all are one CTA's."""
+    return any(isinstance(op, InstructionOp) and op.entry.name.startswith("setmaxnreg") for op in kernel.ops)
 
 
 def parameter_text(argument: ir.BlockArgument, name: str, is_restricted: bool) -> str:

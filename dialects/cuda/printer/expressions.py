@@ -27,8 +27,8 @@ from tinyc.dialects.cuda.printer.text import (
     infix,
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
-from tinyc.dialects.gpu.kernel import shuffle_mode
-from tinyc.mlir import arith, func, gpu, ir, math, memref
+from tinyc.dialects.gpu.kernel import Position
+from tinyc.mlir import arith, func, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 
 
@@ -54,6 +54,7 @@ def _is_bool(kind: ir.Type) -> bool:
 def _integer_sum(symbol: str, level: int, name: str, on_bool: str) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
+        right = _widened_word(printer, op.operands[1], right) if not left.text.isdigit() else right
         if _is_bool(kind):
             return infix(on_bool, EQUALITY if on_bool == "!=" else AND, left, right)
         if printer.is_word(op.results[0]):
@@ -66,6 +67,17 @@ def _integer_sum(symbol: str, level: int, name: str, on_bool: str) -> Writer:
         return call(printer.helper(name), left, right)
 
     return write
+
+
+def _widened_word(printer: ExpressionPrinter, value: ir.Value, operand: CppText) -> CppText:
+    """The second operand of a position: a word that is converted to one, which C++ does beside a position itself."""
+    op = value.owner
+    if not isinstance(op, arith.IndexCastOp) or not printer.is_word(op.in_):
+        return operand
+    word = printer.operand(op.in_)
+    if operand.text != converted("int64_t", word).text:
+        return operand
+    return word if word.level == ATOM else CppText(f"({word.text})")
 
 
 def _plain(symbol: str, left: CppText, right: CppText) -> CppText | None:
@@ -163,6 +175,8 @@ def _extreme(symbol: str, unsigned: bool) -> Writer:
         if printer.is_word(op.results[0]):
             return call(f"{printer.helper('larger' if symbol == '>' else 'smaller')}<uint32_t>", left, right)
         if unsigned and not all(printer.is_nonnegative(operand) for operand in op.operands):
+            if symbol == "<" and _is_index(kind):
+                return call(printer.helper("smaller_unsigned"), left, right)
             name = printer.helper("larger" if symbol == ">" else "smaller")
             operands = [converted(unsigned_name(kind), each) for each in (left, right)]
             return converted(type_name(kind), call(name, *operands))
@@ -283,7 +297,11 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
         if from_unsigned and not _is_bool(source) and not printer.is_nonnegative(op.operands[0]):
             operand = converted(unsigned_name(source), operand)
         if printer.is_word(op.results[0]):
-            return converted("uint32_t", operand)
+            return (
+                operand
+                if isinstance(op.operands[0].owner, Position) and "." in operand.text
+                else converted("uint32_t", operand)
+            )
         if to_unsigned:
             operand = converted(unsigned_name(target), operand)
         if not _is_index(target):
@@ -322,13 +340,6 @@ def _called(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     numbers = ", ".join(map(str, ir.DenseI64ArrayAttr(op.attributes[TEMPLATE])))
     return call(f"{printer.helper(name)}<{numbers}>", *map(printer.operand, op.operands))
-
-
-def shuffle_text(printer: ExpressionPrinter, op: gpu.ShuffleOp) -> CppText:
-    """A value of another lane, which all lanes of the warp exchange."""
-    mode = shuffle_mode(op)
-    name = "__shfl_sync" if mode == "idx" else f"__shfl_{mode}_sync"
-    return call(name, CppText("0xffffffffu"), printer.operand(op.value), printer.operand(op.offset))
 
 
 #: How each pure op is written.

@@ -9,6 +9,7 @@ import bisect
 from collections.abc import Container, Iterator
 
 from tinyc.dialects.cuda.printer.types import constant_of
+from tinyc.dialects.gpu.kernel import Position
 from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, AddressOp, InstructionOp, MapAddressOp
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
 
@@ -18,6 +19,8 @@ PURE_SCALAR_OPS = (AddressOp, MapAddressOp, InstructionOp)
 MAX_OPS = 10
 #: How many ops of words are written in a loop at most that would do before it.
 _MOST_AGAIN = 4
+#: How many ops a row has at most where it is written again with each of its elements.
+_MOST_OF_ROW = 3
 
 
 def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
@@ -90,9 +93,13 @@ class Folding:
         return len(op.results) > 0 and all(result in self.dead for result in op.results)
 
     def _find_dead(self) -> None:
-        for op in self._order:
-            if isinstance(op, scf.ForOp):
-                self.dead.update(each for number in range(len(op.results)) for each in _carried_for_nothing(op, number))
+        loops = [op for op in self._order if isinstance(op, scf.ForOp)]
+        count = -1
+        while count < len(self.dead):  # what one value is carried for may be carried for nothing itself
+            count = len(self.dead)
+            for loop in loops:
+                for number in range(len(loop.results)):
+                    self.dead.update(_carried_for_nothing(loop, number, self.dead))
         for op in reversed(self._order):
             if is_pure(op) or isinstance(op, memref.LoadOp):
                 self.dead.update(result for result in op.results if not self._users(result))
@@ -100,6 +107,8 @@ class Folding:
     def _fold(self, op: ir.OpView) -> None:
         if isinstance(op, scf.IfOp) and len(op.results) == 1 and self._is_choice(op):
             self.choices.add(op)
+        if isinstance(op, Position) and all(map(self._is_word_of_index, self._users(op.results[0]))):
+            self.folded.add(op.results[0])
         if not (is_pure(op) or isinstance(op, memref.LoadOp) or op in self.choices):
             return
         size = 1 + sum(self._sizes.get(operand, 0) for operand in self._inputs(op) if operand in self.folded)
@@ -111,22 +120,50 @@ class Folding:
             if is_free(op) or once or self._is_place(op):
                 self.folded.add(result)
 
+    def _is_word_of_index(self, op: ir.OpView) -> bool:
+        return isinstance(op, arith.IndexCastOp) and op.out in self._words
+
     def _is_place(self, op: ir.OpView) -> bool:
         """Whether an op says a place in so few words that it reads best wherever it is used.
 
-        That is so many elements behind another place, the same as a position, a function of such, and in a tile where
-        that function says.
+        That is so many elements or rows behind another place, the same as a position, a function of such, and in a tile
+        where that function says.
         """
         inputs = list(op.operands)
         if not inputs or any(str(each.type) == "i32" and not self._is_word(each) for each in inputs):
             return False
         if isinstance(op, arith.AddIOp) and self._is_address(op.lhs):
-            return isinstance(op.rhs.owner, func.CallOp) and op.lhs not in self.folded and op.rhs in self.folded
+            is_in_tile = isinstance(op.rhs.owner, func.CallOp) and op.rhs in self.folded
+            return (is_in_tile and op.lhs not in self.folded) or self._is_number_behind(op)
         if isinstance(op, arith.AddIOp):
-            is_behind = self._is_word(op.lhs) and constant_of(op.rhs) is not None
-            return is_behind and op.lhs not in self.folded and not isinstance(op.lhs, ir.BlockArgument)
-        is_other = isinstance(op, func.CallOp) or (isinstance(op, arith.IndexCastOp) and self._is_word(op.in_))
+            is_place = self._is_word(op.lhs) or (bool(self._words) and isinstance(op.result.type, ir.IndexType))
+            is_short = constant_of(op.rhs) is not None or (is_place and self._is_name(op.lhs) and self._is_name(op.rhs))
+            return is_place and is_short and op.lhs not in self.folded and not _is_of_loop(op.lhs)
+        if isinstance(op, arith.MulIOp):
+            return bool(self._words) and any(map(_is_extent, op.operands)) and any(map(self._is_row, op.operands))
+        is_same = isinstance(op, arith.IndexCastOp) and self._is_word(op.in_)
+        is_other = isinstance(op, func.CallOp) or (is_same and not isinstance(inputs[0].owner, arith.SelectOp))
         return is_other and all(self._sizes.get(each, 0) <= 1 or each not in self.folded for each in inputs)
+
+    def _is_number_behind(self, op: arith.AddIOp) -> bool:
+        """Whether an address is so many bytes behind one that has a name, or behind where something is in a tile."""
+        start = op.lhs.owner
+        is_in_tile = isinstance(start, arith.AddIOp) and isinstance(start.rhs.owner, func.CallOp)
+        return constant_of(op.rhs) is not None and (is_in_tile or op.lhs not in self.folded)
+
+    def _is_row(self, value: ir.Value) -> bool:
+        """Whether what is multiplied by an extent is a number, or so many rows behind a place that has a name."""
+        return (
+            constant_of(value) is not None
+            or self._is_name(value)
+            or (value in self.folded and self._sizes[value] <= _MOST_OF_ROW)
+        )
+
+    def _is_name(self, value: ir.Value) -> bool:
+        """Whether a position is written as a name, or as a word's."""
+        op = value.owner
+        named = op.in_ if isinstance(op, arith.IndexCastOp) and self._is_word(op.in_) else value
+        return isinstance(value.type, ir.IndexType) and named not in self.folded and not _is_of_loop(named)
 
     def _is_word(self, value: ir.Value) -> bool:
         return value in self._words or constant_of(value) is not None
@@ -196,7 +233,16 @@ class Folding:
         return after == len(writes) or writes[after] >= self._place[user][1]
 
 
-def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
+def _is_of_loop(value: ir.Value) -> bool:
+    return isinstance(value, ir.BlockArgument) and isinstance(value.owner.owner.opview, scf.ForOp)
+
+
+def _is_extent(value: ir.Value) -> bool:
+    """Whether a value is an extent, which a kernel has as an argument."""
+    return isinstance(value, ir.BlockArgument) and isinstance(value.type, ir.IndexType) and not _is_of_loop(value)
+
+
+def _carried_for_nothing(loop: scf.ForOp, number: int, dead: Container[ir.Value]) -> list[ir.Value]:
     """What a loop carries and computes from it, where that is for the next time alone, and begins as a number."""
     found: list[ir.Value] = [loop.inner_iter_args[number]]
     if list(loop.results[number].uses) or constant_of(loop.initArgs[number]) is None:
@@ -204,8 +250,10 @@ def _carried_for_nothing(loop: scf.ForOp, number: int) -> list[ir.Value]:
     for value in found:  # which grows
         for use in value.uses:
             op = use.owner
-            if isinstance(op, scf.YieldOp) and op == terminator(loop.body) and use.operand_number == number:
-                continue
+            if isinstance(op, scf.YieldOp) and op == terminator(loop.body):
+                if use.operand_number == number or loop.inner_iter_args[use.operand_number] in dead:
+                    continue
+                return []
             if not is_pure(op) or op.operation.block != loop.body:
                 return []
             found += op.results

@@ -7,51 +7,28 @@ variables, which the end of the loop's body assigns; everything else that has a 
 import re
 from collections.abc import Sequence
 
-from tinyc.diagnostics import TinycError
-from tinyc.dialects.cuda.printer.arrays import Element, ValueArrays, array_lines, part_of
-from tinyc.dialects.cuda.printer.declarations import head, parameter_text, shared_arrays
-from tinyc.dialects.cuda.printer.expressions import WRITERS, shuffle_text
-from tinyc.dialects.cuda.printer.folding import PURE_SCALAR_OPS, Folding, inner_blocks, is_pure, terminator
-from tinyc.dialects.cuda.printer.instructions import NAMESPACE, function_name
-from tinyc.dialects.cuda.printer.names import FreshNames, name_hint
-from tinyc.dialects.cuda.printer.nonnegative import Nonnegative
+from tinyc.dialects.cuda.printer.declarations import head, parameter_text
+from tinyc.dialects.cuda.printer.folding import inner_blocks, is_pure, terminator
+from tinyc.dialects.cuda.printer.numbering import numbered_again
 from tinyc.dialects.cuda.printer.rolling import in_loops
-from tinyc.dialects.cuda.printer.text import (
-    ATOM,
-    PREFIX,
-    SHIFT,
-    CppText,
-    choice,
-    comment_text,
-    is_pointer,
-    unspelt,
-)
-from tinyc.dialects.cuda.printer.types import constant_of, integer_text, type_name
-from tinyc.dialects.cuda.printer.words import words_of
+from tinyc.dialects.cuda.printer.text import SHIFT, CppText, comment_text, unspelt
+from tinyc.dialects.cuda.printer.threads import position_text, shuffle_text
+from tinyc.dialects.cuda.printer.types import constant_of
+from tinyc.dialects.cuda.printer.values import ValuePrinter
 from tinyc.dialects.cuda.printer.wrapping import wrapped
 from tinyc.dialects.gpu.dialect import TensorMapType
-from tinyc.dialects.gpu.kernel import Position, axis_of
-from tinyc.dialects.gpu.statements import SCALAR_OPS, AddressOp, InstructionOp, LoadVectorOp, MapAddressOp, by_op
-from tinyc.mlir import arith, func, gpu, ir, memref, scf
+from tinyc.dialects.gpu.kernel import Position
+from tinyc.dialects.gpu.statements import SCALAR_OPS, AddressOp, MapAddressOp, by_op
+from tinyc.mlir import func, gpu, ir, memref, scf
 
 _INDENT = "  "
 _DECLARED_TOGETHER = 4
-_DIMENSIONS = {
-    gpu.ThreadIdOp: "threadIdx",
-    gpu.BlockIdOp: "blockIdx",
-    gpu.GridDimOp: "gridDim",
-    gpu.BlockDimOp: "blockDim",
-}
 _OPS = "tinyc.dialects.cuda.printer.ops"
 _STATEMENTS = by_op([op for op in SCALAR_OPS if op not in (AddressOp, MapAddressOp)], _OPS, "text")
-_EXPRESSIONS = by_op(PURE_SCALAR_OPS, _OPS, "expression")
 
 
-class FunctionPrinter:
-    """Writes one function; what it needs of the prelude is added to `helpers` and, by name, to `instructions`.
-
-    Arguments of a pair in `in_place` may be one memory.
-    """
+class FunctionPrinter(ValuePrinter):
+    """Writes one function; arguments of a pair in `in_place` may be one memory."""
 
     def __init__(
         self,
@@ -61,49 +38,9 @@ class FunctionPrinter:
         instructions: set[str],
         in_place: Sequence[tuple[int, int]] = (),
     ) -> None:
-        self.function, self.helpers, self.instructions = function, helpers, instructions
-        self.on_host = isinstance(function, func.FuncOp)
-        self.block = function.body.blocks[0]
-        self.arguments = list(self.block.arguments)
+        super().__init__(function, names, helpers, instructions)
         self.paired = {self.arguments[position] for pair in in_place for position in pair}
-        self._words = words_of(self.block)
-        self.folding = Folding(self.block, self._words)
-        named = list(zip(self.arguments, names, strict=True))
-        self.extents: dict[ir.Value, str] = {a: name for a, name in named if isinstance(a.type, ir.IndexType)}
-        self.buffers: dict[ir.Value, str] = {a: name for a, name in named if a not in self.extents}
-        self.shared = shared_arrays(function, names)
-        self.buffers.update({each.value: each.name for each in self.shared})
-        self.arrays = ValueArrays()
-        self._parts: dict[str, str] = {}  # a kind of fragment → the array that holds the last one
-        self._nonnegative = Nonnegative(self.extents, self._words)
-        taken = {*names, *self.buffers.values()}
-        self.names = FreshNames(taken, [name_hint(value, self.buffers, self.extents) for value in self._named_values()])
-        self.texts: dict[ir.Value, CppText] = {value: CppText(name) for value, name in self.extents.items()}
-        self.variables: set[ir.Value] = set()  # values whose names are those of variables
-        self.reads: set[str] = set()
         self.loops: list[str] = []
-        self.lines: list[str] = []
-        self.depth = 1
-
-    def _named_values(self) -> list[ir.Value]:
-        """The values that get a name that is not their loop's."""
-        found: list[ir.Value] = []
-
-        def visit(block: ir.Block) -> None:
-            for op in block.operations:
-                if isinstance(op, scf.ForOp):
-                    found.extend(value for value in self.arrays.named(op) if value not in self.folding.dead)
-                elif isinstance(op, LoadVectorOp | gpu.ShuffleOp):
-                    found.append(op.results[0])
-                elif isinstance(op, InstructionOp) and len(op.results) > 1:
-                    found.extend(self.arrays.declared(op))
-                elif not isinstance(op, memref.GetGlobalOp):
-                    found.extend(r for r in op.results if r not in self.folding.folded and r not in self.folding.dead)
-                for inner in inner_blocks(op):
-                    visit(inner)
-
-        visit(self.block)
-        return found
 
     # --- the function -------------------------------------------------------------------------------------------------
 
@@ -112,7 +49,7 @@ class FunctionPrinter:
         for each in self.shared:
             self.line(each.declaration)
         self._ops(self.block)
-        lines = in_loops(self.lines) if self._words else self.lines
+        lines = numbered_again(in_loops(self.lines)) if self.words else self.lines
         return "\n".join([*head(self.function, name, self._parameters()), *wrapped(lines), "}"])
 
     def _parameters(self) -> list[str]:
@@ -121,79 +58,7 @@ class FunctionPrinter:
         taken = [each for each in self.arguments if not (self.on_host and isinstance(each.type, TensorMapType))]
         return [parameter_text(each, names[each], each not in self.paired) for each in taken]
 
-    # --- what expressions ask -----------------------------------------------------------------------------------------
-
-    def operand(self, value: ir.Value) -> CppText:
-        """A value as an operand: its name, or its expression."""
-        if value in self.folding.folded and value not in self.texts:
-            return self._expression(value)
-        if value not in self.texts:
-            raise TinycError("InvalidIr", f"CUDA text cannot refer to {value}; run --gpu-expand first")
-        if value in self.variables:
-            self.reads.add(self.texts[value].text)
-        return self.texts[value]
-
-    def buffer(self, value: ir.Value) -> str:
-        """The name of a buffer or an array."""
-        return self.buffers[value]
-
-    def helper(self, name: str) -> str:
-        """The name of a function of the prelude, which is noted as needed."""
-        self.helpers.add(name)
-        return name
-
-    def instruction(self, name: str) -> str:
-        """The name of the function that is an instruction, which is noted as needed."""
-        self.instructions.add(name)
-        return f"{NAMESPACE}::{function_name(name)}"
-
-    def fold_constants(self, op: ir.OpView) -> CppText | None:
-        """The number that an `index` op on two constants gives, where that is written shorter."""
-        left, right = (constant_of(operand) for operand in op.operands)
-        if left is None or right is None:
-            return None
-        value = (
-            left - right
-            if isinstance(op, arith.SubIOp)
-            else left + right
-            if isinstance(op, arith.AddIOp)
-            else left * right
-        )
-        return CppText(integer_text(value, op.results[0].type), PREFIX if value < 0 else ATOM)
-
-    def is_nonnegative(self, value: ir.Value) -> bool:
-        """Whether an `index` or integer is known not to be negative."""
-        return value in self._nonnegative
-
-    def is_word(self, value: ir.Value) -> bool:
-        """Whether a value of type i32 is written as `uint32_t`."""
-        return value in self._words
-
-    def type_of(self, value: ir.Value) -> str:
-        """The C++ type of a value."""
-        if value in self._words:
-            return "uint32_t"
-        return "auto" if is_pointer(value) else type_name(value.type)
-
-    def _expression(self, value: ir.Value) -> CppText:
-        op = value.owner
-        if isinstance(op, scf.IfOp):
-            return self._choice(op)
-        if isinstance(op, PURE_SCALAR_OPS):
-            return _EXPRESSIONS[type(op)](self, op)
-        if isinstance(value, ir.OpResult) and type(value.owner) in WRITERS:
-            return WRITERS[type(value.owner)](self, value.owner, value.result_number)
-        raise unspelt(op)
-
-    def _choice(self, op: scf.IfOp) -> CppText:
-        branches = [self.operand(terminator(block).operands[0]) for block in inner_blocks(op)]
-        return choice(op.results[0].type, self.operand(op.condition), *branches)
-
     # --- statements ---------------------------------------------------------------------------------------------------
-
-    def line(self, text: str) -> None:
-        """Write a line at the current depth."""
-        self.lines.append(f"{_INDENT * self.depth}{text}")
 
     def _ops(self, block: ir.Block) -> None:
         before = set(self.names.taken)
@@ -210,7 +75,7 @@ class FunctionPrinter:
         if isinstance(op, scf.ForOp):
             self._for(op)
         elif isinstance(op, Position):
-            self._define(op.results[0], CppText(f"{_DIMENSIONS[type(op)]}.{axis_of(op)}"))
+            self._define(op.results[0], position_text(op))
         elif isinstance(op, memref.StoreOp):
             self._store(op)
         elif isinstance(op, gpu.BarrierOp):
@@ -230,63 +95,9 @@ class FunctionPrinter:
         elif not isinstance(op, gpu.ReturnOp | func.ReturnOp | scf.YieldOp | memref.GetGlobalOp):
             raise unspelt(op)
 
-    def name(self, value: ir.Value) -> str:
-        """A new name for a value, which a statement is about to declare."""
-        name = self.names.fresh(name_hint(value, self.buffers, self.extents))
-        self.texts[value] = CppText(name)
-        return name
-
-    def name_of_parts(self, values: Sequence[ir.Value]) -> str:
-        """A new name for values that are held together, each of which is a part of it from then on."""
-        name = self.name(values[0])
-        self.texts.update({value: CppText(f"{name}.at[{number}]") for number, value in enumerate(values)})
-        return name
-
     def _define(self, value: ir.Value, expression: CppText) -> None:
         name = self.name(value)
         self.line(f"const {self.type_of(value)} {name} = {expression.text};")
-
-    def updated(self, op: InstructionOp) -> Element:
-        """Where what an instruction updates begins: where it is held, or in a new array with a copy of it."""
-        first = self.arrays.free(op.updated, op)
-        if first is None:
-            first = self._new_array(op.results, [self.operand(each).text for each in op.updated])
-        self._hold(op.results, first)
-        return first
-
-    def given(self, op: InstructionOp) -> Element:
-        """Where the results of an instruction begin: in an array of their own, or in that which they are a part of."""
-        array, number, size = part_of(op)
-        if number == 0:
-            name = self.name(op.results[0])
-            self._parts[array] = name
-            self.line(f"{self.type_of(op.results[0])} {name}[{size}];")
-        first = Element(self._parts[array], number)
-        self._hold(op.results, first)
-        return first
-
-    def fragment(self, values: Sequence[ir.Value]) -> str:
-        """Where values are that an instruction takes as one, in the order of an array: a new one, if they have none."""
-        first = self.arrays.together(values)
-        if first is None:
-            name = self.names.fresh("fragment")
-            texts = ", ".join(self.operand(each).text for each in values)
-            self.line(f"const {self.type_of(values[0])} {name}[] = {{{texts}}};")
-            first = Element(name, 0)
-        return first.address
-
-    def _new_array(self, values: Sequence[ir.Value], texts: Sequence[str]) -> Element:
-        """Declare an array for values with what it begins with."""
-        name = self.name(values[0])
-        for line in array_lines(self.type_of(values[0]), name, texts):
-            self.line(line)
-        return Element(name, 0)
-
-    def _hold(self, values: Sequence[ir.Value], first: Element) -> None:
-        self.arrays.hold(values, first)
-        for value in values:
-            self.texts[value] = CppText(str(self.arrays.element(value)))
-        self.variables.update(values)
 
     def _store(self, op: memref.StoreOp) -> None:
         index = self.operand(op.indices[0]).text if op.indices else "0"
@@ -353,6 +164,10 @@ class FunctionPrinter:
             own = start in self.variables and len(list(start.uses)) == 1 and block == op.operation.block
             if own:
                 self.texts[variable] = self.texts[start]
+                element = self.arrays.element(start)
+                if element is not None:
+                    self.arrays.hold([variable], element)
+                    self.arrays.hold([result], element)
             else:
                 text = self.operand(start).text
                 declared.setdefault(self.type_of(variable), []).append(f"{self.name(variable)} = {text}")

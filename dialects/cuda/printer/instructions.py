@@ -15,11 +15,25 @@ NAMESPACE = "ptx"
 _TYPES = {"i32": "uint32_t", "i64": "uint64_t", "f32": "float"}
 _REGISTERS = {"i32": "r", "i64": "l", "f32": "f"}
 _WIDTH = 108
+#: A space where no line ends.
+_SPACE = "\xa0"
 
 
 def function_name(name: str) -> str:
     """What an instruction's function is called."""
     return name.replace(".", "_")
+
+
+#: Macros for the registers that an instruction updates, where these are many: how many each has.
+_MACROS = (64, 16, 4)
+_MOST_WRITTEN_OUT = 16
+REGISTER_MACROS = """\
+// Registers that an instruction updates: `n` elements of an array from the one at `i` on, "+f" or "+r".
+#define UPDATED_4(how, d, i) how(d[i]), how(d[i + 1]), how(d[i + 2]), how(d[i + 3])
+#define UPDATED_16(how, d, i) \\
+  UPDATED_4(how, d, i), UPDATED_4(how, d, i + 4), UPDATED_4(how, d, i + 8), UPDATED_4(how, d, i + 12)
+#define UPDATED_64(how, d, i) \\
+  UPDATED_16(how, d, i), UPDATED_16(how, d, i + 16), UPDATED_16(how, d, i + 32), UPDATED_16(how, d, i + 48)"""
 
 
 def takes_pointers(entry: Instruction) -> bool:
@@ -32,7 +46,8 @@ def instruction_functions(names: Iterable[str]) -> str:
     entries = [entry for entry in map(instruction, sorted(names)) if entry is not None]
     texts = "\n\n".join(map(function_of, entries))
     start, end = f"namespace {NAMESPACE} {{", f"}}  // namespace {NAMESPACE}"
-    return f"// Instructions of PTX by their names.\n{start}\n\n{texts}\n\n{end}"
+    macros = f"{REGISTER_MACROS}\n\n" if "UPDATED_" in texts else ""
+    return f"{macros}// Instructions of PTX by their names.\n{start}\n\n{texts}\n\n{end}"
 
 
 def function_of(entry: Instruction) -> str:
@@ -43,14 +58,29 @@ def function_of(entry: Instruction) -> str:
     if entry.given and not is_one:
         parameters.insert(0, f"{_result_type(entry)}* d")
     head = f"__device__ __forceinline__ {kind} {function_name(entry.name)}({', '.join(parameters)}) {{"
-    places = ["d"] if is_one else [f"d[{number}]" for number in range(len(entry.given))]
-    sign = "+" if entry.updated else "="
-    given = [f'"{sign}{_REGISTERS[each]}"({place})' for each, place in zip(entry.given, places, strict=True)]
+    given = _given(entry, is_one)
     taken = [f'"{register}"({place})' for register, place in operands]
     clobbers = [] if entry.pure else ['"memory"']
     body = _assembly(entry, [given, taken, clobbers])
     declared, returned = ([f"  {kind} d;"], ["  return d;"]) if is_one else ([], [])
     return "\n".join([head, *declared, *body, *returned, "}"])
+
+
+def _given(entry: Instruction, is_one: bool) -> list[str]:
+    """The operands that the statement gives, by macros where many registers are updated."""
+    count = len(entry.given)
+    if entry.updated and count > _MOST_WRITTEN_OUT and count % min(_MACROS) == 0:
+        how = f'"+{_REGISTERS[entry.given[0]]}"'
+        found: list[str] = []
+        at = 0
+        while at < count:
+            size = next(each for each in _MACROS if each <= count - at)
+            found.append(f"UPDATED_{size}({how}, d, {at})")
+            at += size
+        return found
+    sign = "+" if entry.updated else "="
+    places = ["d"] if is_one else [f"d[{number}]" for number in range(count)]
+    return [f'"{sign}{_REGISTERS[each]}"({place})' for each, place in zip(entry.given, places, strict=True)]
 
 
 def _result_type(entry: Instruction) -> str:
@@ -94,8 +124,12 @@ def _assembly(entry: Instruction, operands: Sequence[Sequence[str]]) -> list[str
     quoted = [f'"{line}"' for line in _wrapped(text, _WIDTH - len(indent))]
     lines = [f"{start if not number else indent}{line}" for number, line in enumerate(quoted)]
     for part in operands:
-        found = textwrap.wrap(", ".join(part), _WIDTH - len(indent), break_on_hyphens=False) or [""]
-        lines += [f"{indent}{': ' if not number else '  '}{line}".rstrip() for number, line in enumerate(found)]
+        operands_apart = ", ".join(each.replace(" ", _SPACE) for each in part)
+        found = textwrap.wrap(operands_apart, _WIDTH - len(indent), break_on_hyphens=False) or [""]
+        lines += [
+            f"{indent}{': ' if not number else '  '}{line}".replace(_SPACE, " ").rstrip()
+            for number, line in enumerate(found)
+        ]
     lines[-1] += ");"
     return lines
 

@@ -6,17 +6,20 @@ is 0. In loops around a line it goes up by the same each time.
 
 import functools
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-_ENDS = re.compile(r"[\],);]")
+from tinyc.dialects.cuda.printer.instructions import NAMESPACE
+
+_ENDS = re.compile(r"[\],);]| (?=[<?:] )")
 _OF_TEMPLATE = re.compile(r"(?<=\w)<[\w, ]*>(?=\()")
 #: A number as the whole of an index, an argument or a value, and one that is added.
 _WHOLE = re.compile(r"(?:(?<=[\[(])|(?<=, )|(?<=[^=!<>]= ))\d+$")
 _ADDED = re.compile(r" \+ (\d+)$")
 _TYPE = r"(?:auto|bool|float|double|half|__nv_bfloat16|u?int\d+_t)"
 _DECLARATION = re.compile(rf"(?:const {_TYPE} (\w+) = .*|{_TYPE} (\w+)(?:\[\d+\])?(?: = \{{\}})?);")
+_READ = re.compile(r"([\w.]+)\[")
 _BEGINS_DECLARATION = re.compile(rf"(?:const )?{_TYPE} ")
 
 
@@ -26,6 +29,7 @@ class LineNumber:
 
     first: int
     is_added: bool
+    is_index: bool = False
     steps: tuple[int, ...] = ()
 
     def text(self, counters: Sequence[str]) -> str:
@@ -107,12 +111,12 @@ def _read(lines: Sequence[str], at: int) -> tuple[list[CppNode], int]:
     nodes: list[CppNode] = []
     while at < len(lines) and not lines[at].lstrip().startswith("}"):
         if not lines[at].endswith("{"):
-            nodes.append(_line(at, lines[at]))
+            nodes.append(read_line(at, lines[at]))
             at += 1
             continue
         body, end = _read(lines, at + 1)
         if lines[end].lstrip() == "}":
-            nodes.append(CppBlock(_line(at, lines[at]), tuple(body)))
+            nodes.append(CppBlock(read_line(at, lines[at]), tuple(body)))
         else:  # of an array, or with another branch
             nodes += [_fixed(at, lines[at]), *body]
             while lines[end].endswith("{"):
@@ -124,11 +128,16 @@ def _read(lines: Sequence[str], at: int) -> tuple[list[CppNode], int]:
     return nodes, at
 
 
+def has_effect(line: str, constants: Collection[str] = ()) -> bool:
+    """Whether a line calls an instruction, or reads memory, or an array that is not one of these constant ones."""
+    return f"{NAMESPACE}::" in line or "__shfl" in line or any(each not in constants for each in _READ.findall(line))
+
+
 def _fixed(place: int, line: str) -> CppLine:
     return CppLine(place, (line,), is_fixed=True)
 
 
-def _line(place: int, line: str) -> CppLine:
+def read_line(place: int, line: str) -> CppLine:
     """A line with its numbers."""
     found = _DECLARATION.fullmatch(line.lstrip())
     is_statement = line.endswith((";", "{")) and (found or not _BEGINS_DECLARATION.match(line.lstrip()))
@@ -144,7 +153,8 @@ def _line(place: int, line: str) -> CppLine:
             continue
         whole, added = _WHOLE.search(line, start, at), _ADDED.search(line, start, at)
         text_end = whole.start() if whole else added.start() if added else at
-        numbers.append(LineNumber(int(whole[0]) if whole else int(added[1]) if added else 0, whole is None))
+        is_index = line[text_end - 1] == "["
+        numbers.append(LineNumber(int(whole[0]) if whole else int(added[1]) if added else 0, whole is None, is_index))
         texts.append(line[start:text_end])
         start = at
     return CppLine(place, (*texts, line[start:]), tuple(numbers), found[1] or found[2] if found else None)

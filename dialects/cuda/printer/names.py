@@ -28,7 +28,8 @@ _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | ar
 
 #: Words that nothing may be called: of the language, macros, and those that the file uses itself.
 RESERVED = frozenset(
-    """CHECK_CUDA EOF INFINITY INT32_MIN INT64_MIN M_PI NAN NULL abort agree alignas alignof allocate and and_eq
+    """CHECK_CUDA EOF INFINITY INT32_MIN INT64_MIN M_PI NAN NULL
+    UPDATED_16 UPDATED_4 UPDATED_64 abort agree alignas alignof allocate and and_eq
     arena arena_expected argc argument argv asm assert assign auto bit_cast bitand bitor block blockDim blockIdx
     bool break case catch ceil_div char char16_t char32_t class compare compl const constexpr continue d_status
     decltype default delete dim3 do double dynamic_cast else enum errno exit explicit export extern false
@@ -136,6 +137,8 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
     kind = str(value.type)
     if kind == "index":
         return _bounded_by(value, extents) or _of_threads(value)
+    if kind == "i1" and isinstance(value.owner, arith.CmpIOp) and _is_next(value.owner.lhs):
+        return "wraps"
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
     if kind == "i32":
@@ -143,19 +146,32 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
     return "v" if kind.startswith(("f", "b")) else "word"
 
 
+def _is_next(value: ir.Value) -> bool:
+    """Whether a value is a word that a loop goes on with."""
+    return isinstance(value, ir.OpResult) and str(value.type) == "i32" and _of_word(value).startswith("next_")
+
+
 def _carried(argument: ir.BlockArgument) -> str:
     """A name for what a loop carries: a sum, or a position and whether it has gone round once more."""
     loop = argument.owner.owner.opview
-    if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp):
+    if str(argument.type) not in ("i32", "index") or not isinstance(loop, scf.ForOp) or argument.arg_number == 0:
         return "acc"
-    body = loop.body.operations
-    carried_on = body[len(body) - 1].operands[argument.arg_number - 1]
+    carried_on = _carried_on(argument, loop)
     following = carried_on.owner
     if isinstance(following, arith.XOrIOp):
         return "parity"
+    if isinstance(carried_on, ir.BlockArgument):  # what another was the time before
+        is_other = carried_on.owner == loop.body and carried_on.arg_number > 0
+        is_last = is_other and isinstance(_carried_on(carried_on, loop), ir.OpResult)
+        return f"last_{_carried(carried_on)}" if is_last else "acc"
     if isinstance(following, scf.ForOp) and isinstance(carried_on, ir.OpResult):  # an inner loop goes on with it
         return _carried(following.inner_iter_args[carried_on.result_number])
     return "stage" if isinstance(following, arith.SelectOp | arith.AndIOp | arith.RemUIOp) else "acc"
+
+
+def _carried_on(argument: ir.BlockArgument, loop: scf.ForOp) -> ir.Value:
+    """What a carried value is the next time."""
+    return loop.body.operations[len(loop.body.operations) - 1].operands[argument.arg_number - 1]
 
 
 def _given(op: InstructionOp) -> str:
@@ -182,11 +198,24 @@ def _of_word(value: ir.Value) -> str:
         return "lane"
     if isinstance(op, arith.ShRUIOp) and name_hint(op.lhs, {}, {}) == "warp" and _number(op.rhs) == 2:
         return "warpgroup"
-    if isinstance(op, arith.AddIOp) and isinstance(op.lhs, ir.BlockArgument) and _number(op.rhs) == 1:
-        return f"next_{name_hint(op.lhs, {}, {})}"
+    following = op.false_value.owner if isinstance(op, arith.SelectOp) else op
+    if isinstance(following, arith.AddIOp) and isinstance(following.lhs, ir.BlockArgument):
+        carried = name_hint(following.lhs, {}, {})
+        if carried == "stage" or _number(following.rhs) == 1:
+            return f"next_{carried}"
+    if isinstance(op, arith.IndexCastOp) and isinstance(op.in_.owner, arith.MinUIOp):
+        return "left"
+    if isinstance(op, arith.SelectOp) and isinstance(op.condition.owner, arith.CmpIOp) and _is_size(value):
+        return "bytes"
     if _SHARED in {kind for kind, _ in _sources(value, _DEPTH)}:
         return "barrier" if _is_barrier(value) else "tile"
     return _in_tile(value) or "offset"
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Whether a word says how many bytes copies read."""
+    users = [use.owner for use in value.uses]
+    return all(isinstance(each, InstructionOp) and each.entry.name.startswith("cp.async") for each in users)
 
 
 def _is_barrier(value: ir.Value) -> bool:

@@ -43,6 +43,10 @@ __host__ __device__ inline T larger(T a, T b) {
 __host__ __device__ inline T smaller(T a, T b) {
   return a < b ? a : b;
 }""",
+    "smaller_unsigned": """// The smaller position, where one below 0 is above all others.
+__host__ __device__ inline int64_t smaller_unsigned(int64_t a, int64_t b) {
+  return uint64_t(a) < uint64_t(b) ? a : b;
+}""",
     "is_nan": """template <typename T>
 __host__ __device__ inline bool is_nan(T x) {
   return x != x;

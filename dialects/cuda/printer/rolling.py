@@ -9,24 +9,38 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from tinyc.dialects.cuda.printer.instructions import NAMESPACE
+from tinyc.dialects.cuda.printer.families import in_arrays, never_in_loops
 from tinyc.dialects.cuda.printer.lines import CppBlock, CppLine, CppNode, lines_in, read_lines, with_lines
 
 _COUNTERS = "nmuvw"
 #: How often statements stand there at least, or how many lines a loop spares.
 _FEWEST, _SPARED = 3, 4
 #: How many statements a loop has at most.
-_MOST = 24
+_MOST = 96
 _INDENT = "  "
-_CHANGED = re.compile(r"(\w+) \+?= ")
-_READ = re.compile(r"\w\[")
+#: A name that is multiplied or divided at the start of an index, an argument or a term, bare and in brackets.
+_FACTOR = re.compile(r"(?:(?<=[(\[])|(?<=[,=+] ))[A-Za-z_]\w*(?= [*/] )")
+_IN_BRACKETS = re.compile(r"(?:(?<=[(\[])|(?<=[,=+] ))\(([A-Za-z_]\w*)\)(?= [*/] )")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def in_loops(lines: Sequence[str]) -> list[str]:
     """The lines with loops."""
+    given = [_FACTOR.sub(r"(\g<0>)", line) for line in lines]
+    apart: set[str] = set()
+    while True:
+        separate, arrays = in_arrays(given, apart)
+        found = _rolled(separate)
+        useless = never_in_loops(found, arrays)
+        if not useless:
+            return found
+        apart |= useless
+
+
+def _rolled(lines: Sequence[str]) -> list[str]:
     rolling = _Rolling(lines)
-    return [text for node in rolling.rolled(read_lines(lines)) for text in _texts(node, (), "")]
+    found = [text for node in rolling.rolled(read_lines(lines)) for text in _texts(node, (), "")]
+    return [_IN_BRACKETS.sub(r"\1", line) for line in found]
 
 
 class _Rolling:
@@ -41,11 +55,7 @@ class _Rolling:
         found: list[CppNode] = []
         rest = list(nodes)
         while rest:
-            spared, length, count = self._best(rest)
-            before = next((at for at in self._movable(rest) if self._best(_without(rest, at))[0] > spared), None)
-            if before is not None:
-                found.append(rest.pop(before))
-                continue
+            length, count = self._best(rest)
             first = rest[:length]
             if count > 1:
                 steps = iter(_steps(first, rest[length : 2 * length]))
@@ -56,24 +66,13 @@ class _Rolling:
             del rest[: length * count]
         return found
 
-    def _movable(self, nodes: Sequence[CppNode]) -> Iterator[int]:
-        """Yield which of the next statements declare a word that may stand before them."""
-        changed: set[str] = set()
-        for at, node in enumerate(nodes[:_MOST]):
-            if not isinstance(node, CppLine):
-                break
-            is_word = at > 0 and node.texts[0].lstrip().startswith("const uint32_t ") and not _has_effect(node)
-            if is_word and not self._words[node.place] & changed:
-                yield at
-            changed.update(_CHANGED.findall("".join(node.texts)))
-
     def _inside(self, block: CppBlock) -> CppBlock:
         return replace(block, body=tuple(self.rolled(block.body)))
 
-    def _best(self, nodes: Sequence[CppNode]) -> tuple[int, int, int]:
-        """The loop around the next statements that spares the most lines: how many, its statements, and how often."""
+    def _best(self, nodes: Sequence[CppNode]) -> tuple[int, int]:
+        """The loop around the next statements that spares the most lines: its statements, and how often."""
         alike = [each.alike for each in nodes[: 2 * _MOST]]
-        best = (0, 1, 1)
+        most, best = 0, (1, 1)
         for length in range(1, len(alike) // 2 + 1):
             if alike[length - 1] is None:
                 break
@@ -81,8 +80,8 @@ class _Rolling:
                 continue
             count = self._count(nodes, length)
             spared = (count - 1) * len(list(lines_in(nodes[:length])))
-            if spared > best[0] and (count >= _FEWEST or spared >= _SPARED):
-                best = (spared, length, count)
+            if spared > most and (count >= _FEWEST or spared >= _SPARED):
+                most, best = spared, (length, count)
         return best
 
     def _count(self, nodes: Sequence[CppNode], length: int) -> int:
@@ -99,7 +98,7 @@ class _Rolling:
                 break
             steps = step
             count += 1
-        return count
+        return 1 if count == 2 and _is_by_chance(groups[0], steps or []) else count
 
     def _shape(self, nodes: Sequence[CppNode]) -> Hashable:
         """What is the same each time: all but the numbers and the names that are declared; None if others use these."""
@@ -126,19 +125,16 @@ def _kinds(line: CppLine) -> Hashable:
     return tuple((each.is_added, each.steps) for each in line.numbers)
 
 
-def _without(nodes: Sequence[CppNode], at: int) -> list[CppNode]:
-    return [*nodes[:at], *nodes[at + 1 :]]
-
-
-def _has_effect(line: CppLine) -> bool:
-    """Whether a declaration calls an instruction, or reads memory."""
-    return any(f"{NAMESPACE}::" in text or "__shfl" in text or _READ.search(text) for text in line.texts)
-
-
 def _steps(nodes: Sequence[CppNode], following: Sequence[CppNode]) -> list[int]:
     """How far each number goes from some statements to those alike behind them."""
     before, after = ([n.first for line in lines_in(each) for n in line.numbers] for each in (nodes, following))
     return [b - a for a, b in zip(before, after, strict=True)]
+
+
+def _is_by_chance(nodes: Sequence[CppNode], steps: Sequence[int]) -> bool:
+    """Whether a number goes up from some statements to those behind them which is neither an index nor added."""
+    numbers = (number for line in lines_in(nodes) for number in line.numbers)
+    return any(step and not (each.is_added or each.is_index) for each, step in zip(numbers, steps, strict=True))
 
 
 def _stepping(line: CppLine, steps: Iterator[int]) -> CppLine:

@@ -1,8 +1,8 @@
 """Integer arithmetic that a reader would do in the head, done: sums with 0, products with 0 and 1, divisions by 1.
 
 In: functions at the scalar level, changed in place. Out: fewer ops in use. A division by a constant 0 stands in a loop
-over nothing, which C++ compilers warn of all the same; it becomes 0. Of words, what is computed of constants alone is
-one, too. Nothing else is folded: MLIR's canonicalisation would change how numbers are rounded.
+over nothing, which C++ compilers warn of all the same; it becomes 0. What is computed of small constants
+alone is one, too. Nothing else is folded: MLIR's canonicalisation would change how numbers are rounded.
 """
 
 import operator
@@ -14,7 +14,7 @@ from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.mlir import arith, ir, scf
 
 _DIVISIONS = arith.DivUIOp | arith.DivSIOp | arith.FloorDivSIOp | arith.CeilDivSIOp
-#: What is computed of two words that are known and not negative.
+#: What is computed of two words or positions that are known and not negative.
 _OF_NUMBERS: dict[type[ir.OpView], Callable[[int, int], int]] = {
     arith.AddIOp: operator.add,
     arith.MulIOp: operator.mul,
@@ -59,7 +59,7 @@ def _simpler(op: ir.OpView) -> ir.Value | None:
     """The value that an op on two operands has, where it is one of them, 0, or a word that is known."""
     left, right = op.operands
     first, second = constant_of(left), constant_of(right)
-    if _is_small(first) and _is_small(second) and type(op) in _OF_NUMBERS and str(left.type) == "i32":
+    if _is_small(first) and _is_small(second) and type(op) in _OF_NUMBERS:
         return _constant_before(op, _OF_NUMBERS[type(op)](first, second))
     if isinstance(op, arith.AddIOp) and 0 in (first, second):
         return left if second == 0 else right
@@ -81,15 +81,25 @@ def _is_small(value: int | float | None) -> TypeGuard[int]:
 
 
 def _converted(op: ir.OpView) -> ir.Value | None:
-    """The value that an `index` as a word has: a number, or the word that it was."""
-    if not isinstance(op, arith.IndexCastOp):
+    """The value that an `index` as a word has, a number, the word that it was, or a sum of both; or that a flag has."""
+    if isinstance(op, arith.ExtUIOp) and isinstance(constant_of(op.in_), int):
+        return _constant_before(op, int(bool(constant_of(op.in_)))) if str(op.in_.type) == "i1" else None
+    if not isinstance(op, arith.IndexCastOp) or str(op.out.type) != "i32":
         return None
     source, known = op.in_.owner, constant_of(op.in_)
-    if str(op.out.type) != "i32":
-        return None
     if isinstance(known, int) and abs(known) < 2**31:
         return _constant_before(op, known)
-    return source.in_ if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type else None
+    if isinstance(source, arith.IndexCastOp) and source.in_.type == op.out.type:
+        return source.in_
+    if not isinstance(source, arith.AddIOp | arith.SubIOp) or not isinstance(source.lhs.owner, arith.IndexCastOp):
+        return None
+    word, number = source.lhs.owner.in_, constant_of(source.rhs)
+    if word.type != op.out.type or not isinstance(number, int) or abs(number) >= 2**15:
+        return None
+    number = number if isinstance(source, arith.AddIOp) else -number
+    known = _constant_before(op, abs(number))
+    with ir.InsertionPoint(op), op.location:
+        return arith.addi(word, known) if number > 0 else arith.subi(word, known)
 
 
 def _constant_before(op: ir.OpView, value: int) -> ir.Value:

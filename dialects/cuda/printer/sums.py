@@ -1,8 +1,8 @@
 """Sums of words with their number last, and what is computed twice computed once: so places that are alike look alike.
 
 In: a function of instructions at the scalar level, changed in place. Out: `x + 16` where `(y + 16) + z` stood and `x`
-is `y + z`. Words wrap around, so their sums may be put together in any order. Addresses keep theirs: a tile's own
-start, then where something is in the tile.
+is `y + z`. Words wrap around, so their sums may be put together in any order; but for the number they keep theirs: a
+tile's own start, then where something is in the tile.
 """
 
 from collections.abc import Hashable
@@ -10,7 +10,6 @@ from collections.abc import Hashable
 from tinyc.dialects.cuda.printer.folding import inner_blocks
 from tinyc.dialects.cuda.printer.types import constant_of
 from tinyc.dialects.cuda.printer.words import words_of
-from tinyc.dialects.gpu.statements import AddressOp
 from tinyc.mlir import arith, func, ir
 
 
@@ -24,7 +23,6 @@ def put_numbers_last(block: ir.Block) -> None:
 class _Sums:
     def __init__(self, words: set[ir.Value]) -> None:
         self._words = words
-        self._addresses: set[ir.Value] = set()
 
     def visit(self, block: ir.Block, known: dict[Hashable, ir.Value]) -> None:
         """Change a block, where the ops `known` have been computed already."""
@@ -32,23 +30,28 @@ class _Sums:
         for op in block.operations:
             if isinstance(op, arith.AddIOp):
                 self._sum(op, known)
-            self._note(op)
+            elif isinstance(op, arith.MulIOp) and op.result in self._words:
+                self._product(op, known)
             for inner in inner_blocks(op):
                 self.visit(inner, known)
             if len(op.results) == 1 and _once(op, known) != op.results[0]:
                 op.results[0].replace_all_uses_with(_once(op, known))
 
-    def _note(self, op: ir.OpView) -> None:
-        is_sum = isinstance(op, arith.AddIOp) and any(each in self._addresses for each in op.operands)
-        if is_sum or isinstance(op, AddressOp):
-            self._addresses.add(op.results[0])
+    def _product(self, op: arith.MulIOp, known: dict[Hashable, ir.Value]) -> None:
+        """Put the number of a sum that is multiplied by one behind the product."""
+        (value, added), by = _parted(op.lhs), _number(op.rhs)
+        if value is None or not added or by is None:
+            return
+        with ir.InsertionPoint(op), op.location:
+            product = _once(arith.MulIOp(value, op.rhs), known)
+            total = arith.addi(product, arith.constant(product.type, added * by))
+        self._words.update((product, total))
+        op.result.replace_all_uses_with(total)
 
     def _sum(self, op: arith.AddIOp, known: dict[Hashable, ir.Value]) -> None:
         if op.result not in self._words:
             if isinstance(op.result.type, ir.IndexType) and _number(op.lhs) is not None and _number(op.rhs) is None:
                 op.operation.operands[0], op.operation.operands[1] = op.rhs, op.lhs
-            return
-        if any(each in self._addresses for each in op.operands):
             return
         (left, first), (right, second) = _parted(op.lhs), _parted(op.rhs)
         if not first and not second:
@@ -60,6 +63,9 @@ class _Sums:
             if total is None:
                 return
             self._words.add(total)
+            if first + second == 0:
+                op.result.replace_all_uses_with(total)
+                return
             number = arith.constant(op.result.type, first + second)
             op.operation.operands[0], op.operation.operands[1] = total, number
 

@@ -1,4 +1,4 @@
-"""Long lines of C++ as several: broken behind a comma, in as few brackets as possible."""
+"""Long lines of C++ as several: broken behind the `=` of a declaration, or a comma in as few brackets as possible."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,6 +16,11 @@ def wrapped(lines: Iterable[str]) -> list[str]:
 def _parts(line: str) -> Iterator[str]:
     indent = line[: len(line) - len(line.lstrip())]
     depth = 0
+    start, sign, value = line.partition(" = ")
+    if sign and WIDTH - len(" =") > len(start) and len(indent) + len(_BEHIND) + len(value) <= WIDTH:
+        yield f"{start} ="
+        yield f"{indent}{_BEHIND}{value}"
+        return
     found = None if line.lstrip().startswith("//") else _break(line)
     while found is not None:
         inside, at = found
@@ -29,9 +34,11 @@ def _parts(line: str) -> Iterator[str]:
 def _break(line: str) -> tuple[int, int] | None:
     """In how many of a line's brackets to break it, and where: the last comma that fits of those in the fewest.
 
-    Where none fits, that is the first of those in the fewest.
+    Where none fits, that is the first of those in the fewest, unless it would fit behind the first bracket's own line.
     """
     depth = 0
+    first = line.find("(") + 1
+    indent = len(line) - len(line.lstrip()) + len(_BEHIND)
     found: tuple[int, int] | None = None
     for part in _PARTS.finditer(line):
         depth += part[0] in "([{"
@@ -41,4 +48,6 @@ def _break(line: str) -> tuple[int, int] | None:
             found = depth, part.end()
         if found is not None and not fits and found[1] <= WIDTH + 1:
             break
+    if found is not None and found[1] > WIDTH + 1 >= found[1] - first + indent and first > indent:
+        return 1, first
     return found

@@ -5,8 +5,9 @@ Reading order:
 
     function       the function, with the kernel's arguments, and in it each statement that writes outputs
     product        a matrix product: what it multiplies, found from the accumulator that an epilogue finishes
+    partial_sums   the sum of a product that another kernel finishes
     epilogue, epilogue_slab
-                   the sum of the product, and what is made of it
+                   the sum of the product, or what has been left of it, and what is made of it
     map, topk, scatter_add
                    the other statements that write outputs, `compute(elements, op)`
     map_runs, transpose, scan_rows

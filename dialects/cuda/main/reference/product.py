@@ -15,10 +15,12 @@ from tinyc.codegen.elements import IndexValues
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.cuda.printer.folding import terminator
 from tinyc.dialects.gpu.dialect import staged_tile
+from tinyc.dialects.gpu.expand.accumulator import multiply_add
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.expand.place import sides_of
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.statements import (
+    AddPartialOp,
     CpAsyncOp,
     EpilogueOp,
     EpilogueSlabOp,
@@ -27,6 +29,7 @@ from tinyc.dialects.gpu.statements import (
     LoadFragmentOp,
     LoadTileOp,
     MmaSyncOp,
+    StorePartialOp,
     TmaLoadOp,
     WaitGroupOp,
     WgmmaFragmentOp,
@@ -43,6 +46,8 @@ from tinyc.vocabulary.element_type import ElementType
 
 #: What finishes an accumulator.
 FinishingOp: TypeAlias = EpilogueOp | EpilogueSlabOp
+#: What takes the sums of a product.
+SummedOp: TypeAlias = FinishingOp | StorePartialOp
 _LoadOp: TypeAlias = LoadTileOp | CpAsyncOp | TmaLoadOp
 
 
@@ -53,6 +58,10 @@ class SidePlace:
     shape: Shape
     index: IndexValues
 
+    def number(self, elements: FlatElements) -> ir.Value:
+        """The index as one number."""
+        return self.among(elements, (extents.product(self.shape),))[0]
+
     def among(self, elements: FlatElements, shape: Shape) -> IndexValues:
         """The same index where the side is made up of other axes; none where it has a single index."""
         if shape == self.shape or not shape:
@@ -61,6 +70,10 @@ class SidePlace:
         for extent, position in zip(self.shape, self.index, strict=True):
             linear = arith.addi(arith.muli(linear, elements.extent(extent)), position)
         return elements.delinearized(linear, shape)
+
+
+#: A row, a column and a batch.
+ProductPlaces: TypeAlias = tuple[SidePlace, SidePlace, SidePlace]
 
 
 @dataclass(frozen=True)
@@ -130,8 +143,8 @@ class MadeOperand:
 _Operand: TypeAlias = ComputedOperand | CopiedOperand | MadeOperand
 
 
-def operands_of(op: FinishingOp) -> tuple[_Operand, _Operand]:
-    """The operands of the one product in the accumulator that a statement finishes.
+def operands_of(op: SummedOp) -> tuple[_Operand, _Operand]:
+    """The operands of the one product in the accumulator that a statement takes.
 
     Raises:
         TinycError: `InvalidIr`: the accumulator has not one product, or an operand not one source.
@@ -141,6 +154,31 @@ def operands_of(op: FinishingOp) -> tuple[_Operand, _Operand]:
         raise _refused(op, f"{len(found)} products in one accumulator")
     ((lhs, rhs),) = found
     return _operand(op, lhs), _operand(op, rhs)
+
+
+def sum_of_products(
+    elements: FlatElements, operands: tuple[_Operand, _Operand], places: ProductPlaces, accumulator: ElementType
+) -> ir.Value:
+    """Emit the sum over k of the products for a row, a column and a batch."""
+    (lhs, rhs), (rows, columns, batches) = operands, places
+    summed = lhs.shape("columns")
+
+    def step(reduction: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
+        k = SidePlace(summed, tuple(reduction))
+        left = lhs.element(elements, (rows, k, batches), accumulator)
+        right = rhs.element(elements, (k, columns, batches), accumulator)
+        return [multiply_add(accumulator, left, right, so_far[0])]
+
+    (total,) = elements.carried(summed, [scalars.element_constant(accumulator, 0)], step)
+    return total
+
+
+def partial_sums_of(accumulator: ir.Value) -> ir.Value | None:
+    """The workspace from which an accumulator has all of its sums; None where a product has been added to it."""
+    op = accumulator.owner
+    if not isinstance(op, AddPartialOp) or next(_products(accumulator), None) is not None:
+        return None
+    return op.workspace
 
 
 def residuals_of(op: FinishingOp) -> list[tuple[ir.BlockArgument, _Operand]]:
@@ -168,6 +206,8 @@ def _products(accumulator: ir.Value) -> Iterator[tuple[Hashable, tuple[ir.Value,
         tiles = (_tiles(op.lhs), _tiles(op.rhs))
         yield tiles, tiles
         yield from _products(op.accumulator)
+    elif isinstance(op, AddPartialOp):
+        yield from _products(op.accumulator)
     elif isinstance(op, WaitGroupOp) and isinstance(accumulator, ir.OpResult):
         yield from _products(op.operands[accumulator.result_number])
     elif isinstance(op, scf.ForOp) and isinstance(accumulator, ir.OpResult):
@@ -184,14 +224,14 @@ def _tiles(operand: ir.Value) -> ir.Value:
     return op.tiles if isinstance(op, LdmatrixOp | LoadFragmentOp) else operand
 
 
-def _operand(op: FinishingOp, tiles: ir.Value) -> _Operand:
+def _operand(op: SummedOp, tiles: ir.Value) -> _Operand:
     """What fills tiles, or is made of what does."""
     copied = _loaded(op, tiles)
     makers = [use.owner for use in tiles.uses if isinstance(use.owner, LoadFragmentOp)]
     return MadeOperand(makers[0], copied) if makers and isinstance(copied, CopiedOperand) else copied
 
 
-def _loaded(op: FinishingOp, tiles: ir.Value) -> ComputedOperand | CopiedOperand:
+def _loaded(op: SummedOp, tiles: ir.Value) -> ComputedOperand | CopiedOperand:
     """What fills tiles."""
     loads = [use.owner for use in tiles.uses if isinstance(use.owner, LoadTileOp | CpAsyncOp | TmaLoadOp)]
     if isinstance(op, EpilogueOp) and len(loads) != 1:
@@ -215,7 +255,7 @@ def _source(load: _LoadOp) -> Hashable:
     return (type(load), load.buffer if isinstance(load, CpAsyncOp) else None, *sorted(named))
 
 
-def _mapped(op: FinishingOp, load: TmaLoadOp) -> CopiedOperand:
+def _mapped(op: SummedOp, load: TmaLoadOp) -> CopiedOperand:
     """The matrix of a tensor map: the side whose elements are neighbours, the other, then the batch, fastest first."""
     block = load.map.owner
     function = block.owner.opview if isinstance(block, ir.Block) else None
@@ -232,14 +272,15 @@ def _mapped(op: FinishingOp, load: TmaLoadOp) -> CopiedOperand:
     order = staged_tile(load.tiles.type).order
     rows, columns = (runs[1], runs[0]) if order == "row" else (runs[0], runs[1])
     batches: Side = tuple(run for side in runs[2:][::-1] for run in side)
-    shape = tensor_type(op.accumulated.type).shape
-    batch = extents.product(shape[axis] for axis in sides_of(op)["batches"])
-    if batches and extents.product(run.extent for run in batches) != batch:
-        raise _refused(op, "a batch of which one operand has some axes alone")
+    if batches and not isinstance(op, StorePartialOp):
+        shape = tensor_type(op.accumulated.type).shape
+        batch = extents.product(shape[axis] for axis in sides_of(op)["batches"])
+        if extents.product(run.extent for run in batches) != batch:
+            raise _refused(op, "a batch of which one operand has some axes alone")
     return CopiedOperand(buffer, StridedMatrix(0, rows, columns, batches))
 
 
-def _refused(op: FinishingOp, what: str) -> TinycError:
+def _refused(op: SummedOp, what: str) -> TinycError:
     return TinycError(
         "InvalidIr",
         f"'{op.operation.name}' has {what}; the CUDA check takes one product, of two operands with one load each; "

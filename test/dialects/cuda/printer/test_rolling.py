@@ -41,20 +41,6 @@ def test_a_loop_has_names_of_its_own():
     assert in_loops([*lines, "  h(v1);"]) == [*lines, "  h(v1);"]
 
 
-def test_a_word_may_be_declared_before_a_loop():
-    lines = ["f(0, a);", "const uint32_t x = a * 2;", "g(x);", "f(1, a);", "g(x);", "f(2, a);", "g(x);"]
-    assert in_loops(lines)[0] == "const uint32_t x = a * 2;"
-    assert in_loops(lines)[3:5] == ["  f(n, a);", "  g(x);"]
-    # Not where what stands before it changes what it is, nor where it gets something.
-    changes = ["y = 1;", "g(x);"] * 3
-    for other in (
-        [changes[0], "const uint32_t x = y * 2;", *changes[1:]],
-        [lines[0], "const uint32_t x = ptx::elect();", *lines[2:]],
-        [lines[0], "const uint32_t x = b[0];", *lines[2:]],
-    ):
-        assert in_loops(other) == other
-
-
 def test_a_counter_is_no_name_that_is_there():
     assert in_loops([f"f(n, {each});" for each in range(3)])[2] == "  f(n, m);"
 
