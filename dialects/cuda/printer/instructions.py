@@ -93,7 +93,7 @@ def _operands(entry: Instruction) -> tuple[list[str], list[tuple[str, str]]]:
     """The parameters, and the register and the place of each operand."""
     parameters: list[str] = []
     places: list[tuple[str, str]] = []
-    names = iter("abcdefghijklmnopq".replace("d", ""))
+    names = iter("abcefghijklmnopqrstuvwxyz")  # d is what it gives
     kinds = list(entry.operands)
     for count in entry.fragments:
         name = next(names)
