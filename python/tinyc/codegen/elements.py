@@ -58,6 +58,7 @@ class Elements:
         self.buffers, self.symbols, self.status = buffers, symbols, status
         self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
         self.counters = Counters(symbols)
+        self._accesses: dict[ir.Value, Access] = {}  # how values are read that an element has been asked for of
         self._known: list[_Known] = [_Known()]  # by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
@@ -168,18 +169,20 @@ class Elements:
         """Element `index` of `value` in its register type."""
         # Operands first, and not by recursion: a chain of element-wise ops may be longer than Python's stack.
         pending = [value]
-        while pending:
+        while (found := self._find(value, index)) is None:
             missing = [v for v in self._pointwise_operands(pending[-1]) if self._find(v, index) is None]
             if missing:
                 pending += missing
             else:
                 self._compute(pending.pop(), index)
-        found = self._find(value, index)
-        assert found is not None  # computed by now
         return found
 
     def _find(self, value: ir.Value, index: IndexValues) -> ir.Value | None:
-        return next((known.elements[value, index] for known in self._known if (value, index) in known.elements), None)
+        key = value, index
+        for known in self._known:
+            if key in known.elements:
+                return known.elements[key]
+        return None
 
     def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
         """The operands that an element-wise op reads at the index of its own element."""
@@ -189,7 +192,9 @@ class Elements:
 
     def _compute(self, value: ir.Value, index: IndexValues) -> None:
         if self._find(value, index) is None:
-            access = traced(value)
+            if value not in self._accesses:
+                self._accesses[value] = traced(value)
+            access = self._accesses[value]
             element = self._guarded(access, access.guards, tensor_type(value.type), index)
             self._known[-1].elements[value, index] = call_after(value, element)
 
@@ -371,7 +376,8 @@ def flat_view(memory: ir.Value, size: ir.Value) -> ir.Value:
 
 def call_after(value: ir.Value, element: ir.Value) -> ir.Value:
     """`element`, called after the `value` that it is an element of, unless it has a name."""
-    name, op = name_of(value.location), element.owner
+    name = name_of(value.location)
+    op = None if name is None else element.owner
     if name is not None and isinstance(op, ir.OpView) and name_of(op.location) is None:
         op.operation.location = named(name, op.location)
     return element
