@@ -1,7 +1,8 @@
 """32-bit index arithmetic as code, written as expressions: ``(row * 128 + chunk) ^ 16``.
 
 A `Word` is a number or a value of type i32 that is not negative. Expressions of numbers are numbers; others are emitted
-where they are written, once, without what does nothing. So one formula serves whoever computes a place and whoever emits it.
+where they are written, once, and without what does nothing. So one formula serves whoever computes a place and whoever
+emits it.
 
 A word knows the number that is added to its value, and what its value is below: ``(x + 64) // 32 % 2`` is
 ``x // 32 % 2``, and 0 where x is below 32. So the places that a thread computes for one copy after the other have one

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
-from tinyc.analysis.kernel_loops import kernel_loops
+from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.strided_access import residual_accesses
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
@@ -63,6 +63,7 @@ class Parts:
 
     origin: Origin
     product: MatrixProduct
+    kernel_loops: KernelLoops
     contraction: Contraction
     unit: MatrixUnit
     tiling: MmaTiling
@@ -74,13 +75,15 @@ class Parts:
     def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
         """The parts of a region whose plan is complete; without `guarded` its loads need nothing of the sizes."""
         product = filled(origin.candidate.product)
-        contraction = contraction_of(origin.kernel, kernel_loops(origin.kernel.op))
+        loops = kernel_loops(origin.kernel.op)
+        contraction = contraction_of(origin.kernel, loops)
         assert not isinstance(contraction, str)  # the candidate has a product
+        assert not isinstance(loops, str)
         unit = matrix_unit(product, origin.target, origin.plan.precision or "ieee")
         assert not isinstance(unit, str)  # the scheme has accepted it
         tiling = tiling_of(origin.plan, unit.threads)
         loads = loads_of(origin.plan, product, unit, guarded)
-        return cls(origin, product, contraction, unit, tiling, loads, workspaces_of(product, [tiling]), guarded)
+        return cls(origin, product, loops, contraction, unit, tiling, loads, workspaces_of(product, [tiling]), guarded)
 
     @property
     def is_specialised(self) -> bool:
@@ -109,7 +112,7 @@ class Parts:
         """
         if not self.is_specialised or self.tiling.slices > 1:
             return {}
-        found = residual_accesses(self.origin.kernel, self.contraction)
+        found = residual_accesses(self.origin.kernel, self.kernel_loops, self.contraction)
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
         boxes = {value: (found[value], each) for value, each in needs.items() if each is not None}
         # Operands of a statement that have one name have one type; what is of another one threads read themselves.
