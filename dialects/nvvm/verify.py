@@ -88,8 +88,8 @@ def _kernel(function: ir.Operation) -> Iterator[Violation]:
     # An op is judged by its name, its attributes and its types; one that is like another is not judged again.
     sound: set[Hashable] = set()
     for op in (op.operation for block in blocks for op in block.operations):
-        types = *(operand.type for operand in op.operands), None, *op.results.types
-        likeness = op.name, types, *op.attributes.items()
+        taken, given = (tuple([each.type for each in values]) for values in (op.operands, op.results))
+        likeness = op.name, taken, given, *op.attributes.items()
         if likeness not in sound:
             violations = list(_op(op, texts))
             if not violations:

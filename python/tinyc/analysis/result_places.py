@@ -60,7 +60,7 @@ def _same_places(graph: ir.OpView, accumulated: ir.Value) -> Mapping[ir.Value, I
         if isinstance(op, region.YieldOp):
             results.append(op.value)
         elif isinstance(op, tiny.ElementwiseOp):
-            made |= set() if made.isdisjoint(op.operands) else {op.output}
+            made.update(() if made.isdisjoint(op.operands) else op.results)
         elif not made.isdisjoint(op.operands) or not (isinstance(op, _PLAIN) or op.results[0] == accumulated):
             return None
     index = axes.identity(tensor_type(accumulated.type).shape)

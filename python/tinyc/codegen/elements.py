@@ -6,6 +6,7 @@ Nothing is copied. A reduction that no loop nest has prepared is a loop of its o
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -57,8 +58,7 @@ class Elements:
     ) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
         self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
-        self.counters = Counters(symbols)
-        self._accesses: dict[ir.Value, Access] = {}  # how values are read that an element has been asked for of
+        self.counters, self._traced = Counters(symbols), functools.cache(traced)
         self._known: list[_Known] = [_Known()]  # by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
@@ -171,17 +171,15 @@ class Elements:
         pending = [value]
         while (found := self._find(value, index)) is None:
             missing = [v for v in self._pointwise_operands(pending[-1]) if self._find(v, index) is None]
-            if missing:
-                pending += missing
-            else:
+            pending += missing
+            if not missing:
                 self._compute(pending.pop(), index)
         return found
 
     def _find(self, value: ir.Value, index: IndexValues) -> ir.Value | None:
-        key = value, index
         for known in self._known:
-            if key in known.elements:
-                return known.elements[key]
+            if (value, index) in known.elements:
+                return known.elements[value, index]
         return None
 
     def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
@@ -192,9 +190,7 @@ class Elements:
 
     def _compute(self, value: ir.Value, index: IndexValues) -> None:
         if self._find(value, index) is None:
-            if value not in self._accesses:
-                self._accesses[value] = traced(value)
-            access = self._accesses[value]
+            access = self._traced(value)
             element = self._guarded(access, access.guards, tensor_type(value.type), index)
             self._known[-1].elements[value, index] = call_after(value, element)
 
@@ -376,8 +372,7 @@ def flat_view(memory: ir.Value, size: ir.Value) -> ir.Value:
 
 def call_after(value: ir.Value, element: ir.Value) -> ir.Value:
     """`element`, called after the `value` that it is an element of, unless it has a name."""
-    name = name_of(value.location)
-    op = None if name is None else element.owner
+    name, op = name_of(value.location), element.owner
     if name is not None and isinstance(op, ir.OpView) and name_of(op.location) is None:
         op.operation.location = named(name, op.location)
     return element

@@ -6,6 +6,7 @@ same for all of them, and costs more to emit, and to be found again by CSE, than
 
 import contextlib
 from collections.abc import Callable, Generator, Hashable
+from typing import Any
 
 from tinyc.mlir import ir
 
@@ -25,7 +26,7 @@ def emitted_once() -> Generator[None]:
 
 def once(emit: Callable[..., ir.Value], *operands: Hashable) -> ir.Value:
     """The value that `emit` makes of operands, which has no effects: the one that stands in the block, or emitted."""
-    point = ir.InsertionPoint.current
+    point: Any = ir.InsertionPoint.current  # whose stub lacks `ref_operation`
     if not _emitted or point.ref_operation is not None:  # what stands in the block may stand behind
         return emit(*operands)
     key = point.block, emit, operands
