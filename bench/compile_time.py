@@ -3,7 +3,8 @@
     .venv/bin/python bench/compile_time.py --triton ../with_triton/bin/python --record
     # writes bench/results/compile_time.txt
 
-relu(X @ W + bias) of 4096 × 4096 × 4096 in f16, in warm processes that take turns; no GPU is needed. `--triton` is an
+relu(X @ W + bias) in f16, in warm processes that take turns; no GPU is needed. tinyc's, which knows the sizes, is of
+another size in each turn, from 4096 × 4096 × 4096 down, so that nothing is remembered from the last. `--triton` is an
 interpreter that has Triton; without it there are the times of tinyc alone. ptxas is each one's own.
 """
 
@@ -28,7 +29,9 @@ from tinyc.target import target_of
 RESULTS = Path(__file__).parent / "results" / "compile_time.txt"
 PACKAGES = ("numba-cuda-mlir",)
 WORKER = "compile_time_triton.py"
-GEMM, SIZE = EXAMPLES / "gemm_bias_relu.json", 4096
+GEMM = EXAMPLES / "gemm_bias_relu.json"
+#: The side of the first product, and how much smaller that of the next one is.
+SIZE, STEP = 4096, 128
 #: Seconds to PTX; and of the way to machine code, parts of Triton's.
 TO_PTX, OF_TRITON = 0.25, 0.5
 
@@ -48,10 +51,10 @@ class TiledProduct:
         """Architecture and tile."""
         return f"{self.arch}, {' × '.join(map(str, self.tile))}"
 
-    def compiled(self) -> str:
-        """Its PTX."""
+    def compiled(self, size: int) -> str:
+        """The PTX of a product of `size` along each side."""
         plan = {"scheme": "mma", "tile": list(self.tile), "stages": self.stages, **self.plan}
-        bound = dict.fromkeys("MNK", SIZE)
+        bound = dict.fromkeys("MNK", size)
         return tinyc.compile(GEMM, target="cuda", arch=self.arch, bind=bound, plan=plan).text("ptx")
 
     @property
@@ -81,10 +84,10 @@ class Round:
     triton_processors: float = 0
 
 
-def one_round(product: TiledProduct, triton: Checkout | None) -> Round:
-    """A turn of tinyc and one of Triton."""
+def one_round(product: TiledProduct, size: int, triton: Checkout | None) -> Round:
+    """A turn of tinyc, on a product of `size` along each side, and one of Triton."""
     begun, before = time.perf_counter(), processor_seconds()
-    ptx = product.compiled()
+    ptx = product.compiled(size)
     made = time.perf_counter()
     assembler.assemble(ptx, product.arch)
     ended, after = time.perf_counter(), processor_seconds()
@@ -129,8 +132,9 @@ def main() -> int:
     found: list[Figures] = []
     for product in PRODUCTS:
         if options.arch is None or product.arch in options.arch:
-            one_round(product, triton)  # the first one warms up
-            found.append(figures_of(product, [one_round(product, triton) for _ in range(options.rounds)]))
+            sizes = [SIZE - STEP * number % SIZE for number in range(1 + options.rounds)]  # the first one warms up
+            _, *rounds = (one_round(product, size, triton) for size in sizes)
+            found.append(figures_of(product, rounds))
     heading = machine(PACKAGES, *_versions(triton))
     show(heading, *(each.table for each in found))
     if options.record:

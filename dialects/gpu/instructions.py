@@ -40,12 +40,12 @@ class Instruction:
         """The PTX with `write(number)` for each of its places."""
         return _PLACE.sub(lambda found: write(int(found[1])), self.ptx)
 
-    @property
+    @functools.cached_property
     def asm(self) -> str:
         """The text as LLVM's inline assembly has it: an instruction a line, as those who read PTX by lines want it."""
         return _LINE_END.sub(r"\1\n", self.text(lambda number: f"${number}"))
 
-    @property
+    @functools.cached_property
     def constraints(self) -> str:
         """The registers of its places, as LLVM's inline assembly has them: results, operands, what is updated again."""
         given = [f"={_REGISTERS[kind]}" for kind in self.given]

@@ -2,9 +2,11 @@
 
 A kernel's arguments are its buffers (inputs, outputs, workspaces), a status buffer where an index may be out of range,
 its extents, and its tensor maps; `tgpu.…` attributes of the arguments and of the function say which is what, and how it
-is launched. The view reads a kernel that verifies, of statements or at the scalar level.
+is launched. The view reads a kernel that verifies, of statements or at the scalar level; its ops are those that it had
+when they were first asked for.
 """
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +67,7 @@ class GpuKernel:
         """Its first block; at the level of statements it is the only one."""
         return self.op.body.blocks[0]
 
-    @property
+    @functools.cached_property
     def ops(self) -> list[ir.OpView]:
         """All ops in it, at any depth: those of a body or a loop before the op that holds them."""
         return [op.opview for op in nested(self.op)[:-1]]

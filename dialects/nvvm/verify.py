@@ -6,7 +6,7 @@ op. It is a list of what is known to work, not of what is known to fail.
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
 # `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
@@ -85,9 +85,16 @@ def _kernel(function: ir.Operation) -> Iterator[Violation]:
         yield function.location, f"'llvm.func' is a kernel and must return nothing, not be of type {signature}"
     yield from _arguments(function)
     texts = _TypeTexts()
-    for block in blocks:
-        for op in block.operations:
-            yield from _op(op.operation, texts)
+    # An op is judged by its name, its attributes and its types; one that is like another is not judged again.
+    sound: set[Hashable] = set()
+    for op in (op.operation for block in blocks for op in block.operations):
+        taken, given = (tuple([each.type for each in values]) for values in (op.operands, op.results))
+        likeness = op.name, taken, given, *op.attributes.items()
+        if likeness not in sound:
+            violations = list(_op(op, texts))
+            if not violations:
+                sound.add(likeness)
+            yield from violations
 
 
 def _arguments(function: ir.Operation) -> Iterator[Violation]:

@@ -6,7 +6,7 @@ exists, and what comes out is not written by the statements behind. So nothing b
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tinyc.codegen import scalars
 from tinyc.codegen.words import AnyWord, as_index
@@ -55,6 +55,11 @@ class Pairs:
     column: AnyWord
     #: Where an element of the accumulated tensor is in the output; None where it has the same place there.
     moved: Index | None
+    #: The rows and the pairs of columns that have been asked for: all pieces of a row or a column share them.
+    rows: dict[int, ir.Value] = field(default_factory=dict[int, ir.Value])
+    columns: dict[int, tuple[ir.Value, tuple[ir.Value, ir.Value]]] = field(
+        default_factory=dict[int, tuple[ir.Value, tuple[ir.Value, ir.Value]]]
+    )
 
     @classmethod
     def of(cls, expansion: Expansion, op: EpilogueSlabOp, layout: FragmentLayout) -> "Pairs":
@@ -80,20 +85,16 @@ class Pairs:
     ) -> list[ir.Value]:
         """Emit what becomes of a piece's four accumulators, and of what is beside them: a row's, then that 8 below."""
         elements, op = self.expansion.elements, self.op
-        counter, is_even = self._pair(column)
+        counter, places = self._pair(column)
         arguments = list(op.body_block.arguments)[1:]
+        summed, accumulated = accumulator_tile(op.accumulator.type).element, tensor_type(op.accumulated.type).element
         finished: list[ir.Value] = []
         for half in range(2):
             at = self._row(row + 8 * half)
             with elements.run(counter, 2):
                 for lane in elements.lanes():
-                    place = self._column(counter, column, lane, is_even)
-                    value = scalars.cast(
-                        sums[2 * half + lane],
-                        accumulator_tile(op.accumulator.type).element,
-                        tensor_type(op.accumulated.type).element,
-                    )
-                    index = self.place.index(elements, at, place)
+                    value = scalars.cast(sums[2 * half + lane], summed, accumulated)
+                    index = self.place.index(elements, at, places[lane])
                     elements.reduced[op.accumulated] = lambda _, value=value: value
                     for argument, piece in zip(arguments, residuals, strict=True):
                         elements.reduced[argument] = lambda _, value=piece[2 * half + lane]: value
@@ -109,24 +110,28 @@ class Pairs:
 
     def _row(self, row: int) -> ir.Value:
         """The row in the tensor, or its last one."""
-        return self._kept(arith.addi(self.place.row, as_index(self.row + row)), "rows", self.place.extent("rows"))
+        if row not in self.rows:
+            position = arith.addi(self.place.row, as_index(self.row + row))
+            self.rows[row] = self._kept(position, "rows", self.place.extent("rows"))
+        return self.rows[row]
 
-    def _pair(self, column: int) -> tuple[ir.Value, bool]:
-        """The number of the pair of columns, or of the last one, and whether the tensor is whole pairs."""
-        elements, extent = self.expansion.elements, self.place.extent("columns")
-        half = extents.floordiv(extent, 2) if self.expansion.kernel.is_multiple(extent, 2) else None
-        first = arith.addi(self.place.column, as_index(self.column + column))
-        pair = arith.divui(first, elements.index(2))
-        if half is None:
-            elements.counters.counter(pair)
-            return pair, False
-        return self._kept(pair, "columns", half), True
+    def _pair(self, column: int) -> tuple[ir.Value, tuple[ir.Value, ir.Value]]:
+        """The number of a pair of columns, or of the last one, and its columns in the tensor."""
+        if column not in self.columns:
+            elements, extent = self.expansion.elements, self.place.extent("columns")
+            pair = arith.divui(arith.addi(self.place.column, as_index(self.column + column)), elements.index(2))
+            if self.expansion.kernel.is_multiple(extent, 2):
+                pair = self._kept(pair, "columns", extents.floordiv(extent, 2))
+                first = elements.counters.expression(pair) * 2
+                places = elements.counters.value(first), elements.counters.value(first + 1)
+            else:
+                elements.counters.counter(pair)
+                places = self._column(column), self._column(column + 1)
+            self.columns[column] = pair, places
+        return self.columns[column]
 
-    def _column(self, pair: ir.Value, column: int, lane: int, is_even: bool) -> ir.Value:
-        elements = self.expansion.elements
-        if is_even:
-            return elements.counters.value(elements.counters.expression(pair) * 2 + lane)
-        position = arith.addi(self.place.column, as_index(self.column + (column + lane)))
+    def _column(self, column: int) -> ir.Value:
+        position = arith.addi(self.place.column, as_index(self.column + column))
         return self._kept(position, "columns", self.place.extent("columns"))
 
     def _kept(self, position: ir.Value, side: str, extent: Dim) -> ir.Value:

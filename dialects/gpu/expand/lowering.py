@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tinyc.codegen.once import emitted_once
 from tinyc.codegen.words import as_i32
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import GLOBAL
@@ -81,7 +82,7 @@ def _expand(kernel: GpuKernel) -> None:
             if name not in ("function_type", "arg_attrs"):
                 written.attributes[name] = attribute
         block = written.body.blocks.append(*types, arg_locs=[argument.location for argument in kernel.arguments])
-        with ir.InsertionPoint(block), here():
+        with ir.InsertionPoint(block), here(), emitted_once():
             _expand_all(Expansion(kernel, written, list(block.arguments), _expand_all), kernel.block.operations)
 
 

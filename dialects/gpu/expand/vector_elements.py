@@ -188,9 +188,9 @@ class VectorElements(ThreadElements):
 
     def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: IndexValues) -> ir.Value:
         """The same with one access for several elements of a run that pass the same guards."""
-        op, run = access.source.owner, self._run
+        op, run = access.source.owner if guards else None, self._run
         is_shared = isinstance(op, region.ReadOp) and access.source not in self.reduced and self._shares_branches()
-        if run is None or not guards or not is_shared or len({repr(guard.value) for guard in guards}) > 1:
+        if run is None or not is_shared or len({repr(guard.value) for guard in guards}) > 1:
             return super()._guarded(access, guards, read, index)
         assert isinstance(op, region.ReadOp)  # as was asked
         at = tuple(self.position(expression, index, read.shape) for expression in access.map)

@@ -1,6 +1,6 @@
 """`tgpu.instruction`: of the scalar level, a PTX instruction by its name."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import TgpuOp
@@ -41,10 +41,10 @@ class InstructionOp(TgpuOp, name="instruction"):
     @property
     def in_order(self) -> list[ir.Value]:
         """Its operands in the instruction's order, behind what it updates."""
-        lists: dict[str, Iterator[ir.Value]] = dict(
-            zip(_LISTS, map(iter, (self.wide, self.words, self.floats)), strict=True)
-        )
-        return [next(lists[kind]) for kind in self.entry.operands]
+        entry = self.entry
+        listed = [place for of in _LISTS for place, kind in enumerate(entry.operands) if kind == of]
+        values = dict(zip(listed, list(self.operands)[len(entry.updated) :], strict=True))
+        return [values[place] for place in range(len(listed))]
 
     def check(self) -> None:
         """Operands and results are those of the instruction."""
@@ -69,8 +69,8 @@ def emit_ptx(name: str, *taken: ir.Value) -> list[ir.Value]:
         raise KeyError(name)
     updated, operands = taken[: len(entry.updated)], taken[len(entry.updated) :]
     lists = [[each for each, kind in zip(operands, entry.operands, strict=True) if kind == of] for of in _LISTS]
-    types = [ir.Type.parse(kind) for kind in entry.given]
-    return list(InstructionOp(types, updated, *lists, ir.StringAttr.get(name)).results)
+    types = {kind: ir.Type.parse(kind) for kind in dict.fromkeys(entry.given)}
+    return list(InstructionOp([types[kind] for kind in entry.given], updated, *lists, ir.StringAttr.get(name)).results)
 
 
 def _listed(types: Sequence[str]) -> str:

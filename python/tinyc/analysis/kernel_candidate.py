@@ -75,6 +75,8 @@ def contraction_of(kernel: Kernel, loops: KernelLoops | str) -> Contraction | st
 
 def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, ...], ...]) -> MatrixProduct | str:
     """The matrix product that a kernel is, or why it is not one."""
+    if isinstance(loops, str):
+        return loops
     found = contraction_of(kernel, loops)
     if isinstance(found, str):
         return found
@@ -91,7 +93,7 @@ def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, .
     results = [each.value for each in kernel.yields]
     accumulator = tensor_type(found.reduce.results[0].type).element.accumulator
     epilogue = epilogue_of(found, results)
-    residuals = tuple(residual_accesses(kernel, found).values())
+    residuals = tuple(residual_accesses(kernel, loops, found).values())
     return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue, result_accesses(kernel, found), residuals)
 
 

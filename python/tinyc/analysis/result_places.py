@@ -12,9 +12,11 @@ from tinyc.analysis.access import DimAxes
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import AxisExpr, Index, Shape
 from tinyc.mlir import ir
+from tinyc.mlir.bodies import body_of
 from tinyc.vocabulary.attributes import tensor_type
 
 
@@ -23,6 +25,9 @@ def result_places(graph: ir.OpView, accumulated: ir.Value) -> Mapping[ir.Value, 
 
     Otherwise, why an element of the accumulated tensor has no one place in a result.
     """
+    same = _same_places(graph, accumulated)
+    if same is not None:
+        return same
     kernel = kernel_loops(graph)
     if isinstance(kernel, str):
         return kernel
@@ -39,6 +44,27 @@ def result_places(graph: ir.OpView, accumulated: ir.Value) -> Mapping[ir.Value, 
             return place
         found[value] = place
     return found
+
+
+#: What an element of is computed wherever it is asked for.
+_PLAIN = (region.ReadOp, tiny.LeafOp, tiny.MovementOp)
+
+
+def _same_places(graph: ir.OpView, accumulated: ir.Value) -> Mapping[ir.Value, Index] | None:
+    """The places where element-wise ops alone make the results of what is accumulated: all the same, or None.
+
+    What they make it with may come from anywhere. Most epilogues are such, and need no fused loops to see it.
+    """
+    made, results = {accumulated}, list[ir.Value]()
+    for op in body_of(graph):
+        if isinstance(op, region.YieldOp):
+            results.append(op.value)
+        elif isinstance(op, tiny.ElementwiseOp):
+            made.update(() if made.isdisjoint(op.operands) else op.results)
+        elif not made.isdisjoint(op.operands) or not (isinstance(op, _PLAIN) or op.results[0] == accumulated):
+            return None
+    index = axes.identity(tensor_type(accumulated.type).shape)
+    return dict.fromkeys(results, index) if made.issuperset(results) else None
 
 
 def _is_yielded(value: ir.Value) -> bool:

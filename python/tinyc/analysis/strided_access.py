@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tinyc.analysis.access import Access
 from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
 from tinyc.analysis.elementwise_reads import elementwise_reads
-from tinyc.analysis.kernel_loops import kernel_loops
+from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.patterns.contraction import Contraction, is_widening
 from tinyc.analysis.result_places import result_places
 from tinyc.analysis.tiny_ops import producer_of
@@ -97,12 +97,12 @@ def result_accesses(kernel: Kernel, contraction: Contraction) -> tuple[StridedAc
     )
 
 
-def residual_accesses(kernel: Kernel, contraction: Contraction) -> dict[ir.Value, StridedAccess]:
-    """For each tensor that is read beside the sum, with an element for each of its elements, where that element is."""
+def residual_accesses(kernel: Kernel, loops: KernelLoops, contraction: Contraction) -> dict[ir.Value, StridedAccess]:
+    """For each tensor that is read beside the sum, with an element for each of its elements, where that element is.
+
+    `loops` are those of the kernel.
+    """
     reduced: ir.Value = contraction.reduce.results[0]
-    loops = kernel_loops(kernel.op)
-    if isinstance(loops, str):
-        return {}
     domain = tensor_type(reduced.type).shape
     beside: dict[ir.Value, bool] = {}
     for phase in loops.loops.phases:

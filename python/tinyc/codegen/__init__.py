@@ -4,7 +4,7 @@ In reading order:
 
     scalars                an element in registers and in memory; element-wise ops, casts, steps of reductions
     index_code             sizes, offsets and positions
-    words                  index arithmetic in 32 bits
+    once, words            code that is emitted once; index arithmetic in 32 bits
     philox                 random numbers
     identifiers            names as PTX and C++ take them
     reduction_steps        where a reduction starts, and what it runs over

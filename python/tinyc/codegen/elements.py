@@ -6,6 +6,7 @@ Nothing is copied. A reduction that no loop nest has prepared is a loop of its o
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -57,7 +58,7 @@ class Elements:
     ) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
         self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
-        self.counters = Counters(symbols)
+        self.counters, self._traced = Counters(symbols), functools.cache(traced)
         self._known: list[_Known] = [_Known()]  # by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
@@ -168,18 +169,18 @@ class Elements:
         """Element `index` of `value` in its register type."""
         # Operands first, and not by recursion: a chain of element-wise ops may be longer than Python's stack.
         pending = [value]
-        while pending:
+        while (found := self._find(value, index)) is None:
             missing = [v for v in self._pointwise_operands(pending[-1]) if self._find(v, index) is None]
-            if missing:
-                pending += missing
-            else:
+            pending += missing
+            if not missing:
                 self._compute(pending.pop(), index)
-        found = self._find(value, index)
-        assert found is not None  # computed by now
         return found
 
     def _find(self, value: ir.Value, index: IndexValues) -> ir.Value | None:
-        return next((known.elements[value, index] for known in self._known if (value, index) in known.elements), None)
+        for known in self._known:
+            if (value, index) in known.elements:
+                return known.elements[value, index]
+        return None
 
     def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
         """The operands that an element-wise op reads at the index of its own element."""
@@ -189,7 +190,7 @@ class Elements:
 
     def _compute(self, value: ir.Value, index: IndexValues) -> None:
         if self._find(value, index) is None:
-            access = traced(value)
+            access = self._traced(value)
             element = self._guarded(access, access.guards, tensor_type(value.type), index)
             self._known[-1].elements[value, index] = call_after(value, element)
 

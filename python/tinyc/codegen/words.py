@@ -1,7 +1,8 @@
 """32-bit index arithmetic as code, written as expressions: ``(row * 128 + chunk) ^ 16``.
 
 A `Word` is a number or a value of type i32 that is not negative. Expressions of numbers are numbers; others are emitted
-where they are written, without what does nothing. So one formula serves whoever computes a place and whoever emits it.
+where they are written, once, and without what does nothing. So one formula serves whoever computes a place and whoever
+emits it.
 
 A word knows the number that is added to its value, and what its value is below: ``(x + 64) // 32 % 2`` is
 ``x // 32 % 2``, and 0 where x is below 32. So the places that a thread computes for one copy after the other have one
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tinyc.codegen.once import once
 from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import number
 
@@ -32,7 +34,7 @@ class Word:
     def of(cls, value: ir.Value, below: int = _UNBOUNDED) -> "Word":
         """The word that an index or an i32 is, which is known to be below a number."""
         i32 = ir.IntegerType.get_signless(_I32)
-        return cls(value if value.type == i32 else arith.index_cast(i32, value), below=below)
+        return cls(value if value.type == i32 else once(arith.index_cast, i32, value), below=below)
 
     @property
     def value(self) -> ir.Value:
@@ -40,13 +42,13 @@ class Word:
         return _sum(self.varying, self.plus)
 
     def _with(self, other: "AnyWord", emit: Callable[[ir.Value, ir.Value], ir.Value], neutral: int | None) -> "Word":
-        return self if other == neutral else Word(emit(self.value, as_i32(other)))
+        return self if other == neutral else Word(once(emit, self.value, as_i32(other)))
 
     def __add__(self, other: "AnyWord") -> "Word":
         if isinstance(other, int):
             return Word(self.varying, self.plus + other, self.below)
         below = min(self.below + other.below - 1, _UNBOUNDED)
-        return Word(arith.addi(self.varying, other.varying), self.plus + other.plus, below)
+        return Word(once(arith.addi, self.varying, other.varying), self.plus + other.plus, below)
 
     __radd__ = __add__
 
@@ -54,7 +56,7 @@ class Word:
         return self + -other if isinstance(other, int) else self._with(other, arith.subi, 0)
 
     def __rsub__(self, other: int) -> "Word":
-        return Word(arith.subi(as_i32(other), self.value))
+        return Word(once(arith.subi, as_i32(other), self.value))
 
     def __mul__(self, other: "AnyWord") -> "AnyWord":
         if isinstance(other, Word):
@@ -62,7 +64,7 @@ class Word:
         if other in (0, 1):
             return self if other else 0
         below = min((self.below - 1) * other + 1, _UNBOUNDED)
-        return Word(arith.muli(self.varying, as_i32(other)), self.plus * other, below)
+        return Word(once(arith.muli, self.varying, as_i32(other)), self.plus * other, below)
 
     __rmul__ = __mul__
 
@@ -101,12 +103,12 @@ class Word:
         """Emit how often a number is in the value."""
         is_power = by & (by - 1) == 0
         emit, operand = (arith.shrui, by.bit_length() - 1) if is_power else (arith.divui, by)
-        return Word(emit(self.varying, as_i32(operand)), below=-(-self.below // by))
+        return Word(once(emit, self.varying, as_i32(operand)), below=-(-self.below // by))
 
     def _left(self, by: int) -> "Word":
         """Emit what a number leaves of the value."""
         emit, operand = (arith.andi, by - 1) if by & (by - 1) == 0 else (arith.remui, by)
-        return Word(emit(self.varying, as_i32(operand)), below=by)
+        return Word(once(emit, self.varying, as_i32(operand)), below=by)
 
 
 #: A number that is known, or a value.
@@ -131,41 +133,42 @@ def parted(word: AnyWord, by: AnyWord) -> tuple[AnyWord, AnyWord]:
 
 def as_i32(word: AnyWord) -> ir.Value:
     """A word as an i32."""
-    return word.value if isinstance(word, Word) else number(word, ir.IntegerType.get_signless(_I32))
+    return word.value if isinstance(word, Word) else once(number, word, ir.IntegerType.get_signless(_I32))
 
 
 def as_index(word: AnyWord) -> ir.Value:
     """A word as an index."""
     index = ir.IndexType.get()
     if isinstance(word, int):
-        return number(word, index)
-    return _sum(arith.index_cast(index, word.varying), word.plus)
+        return once(number, word, index)
+    return _sum(once(arith.index_cast, index, word.varying), word.plus)
 
 
 def _sum(value: ir.Value, plus: int) -> ir.Value:
     """Emit the sum of a value and a number, or a difference: those who print words have no numbers below 0."""
     if plus == 0:
         return value
-    return arith.addi(value, number(plus, value.type)) if plus > 0 else arith.subi(value, number(-plus, value.type))
+    emit = arith.addi if plus > 0 else arith.subi
+    return once(emit, value, once(number, abs(plus), value.type))
 
 
 def is_below(word: AnyWord, limit: AnyWord) -> ir.Value:
     """Emit whether a word is below another."""
-    return arith.cmpi(arith.CmpIPredicate.ult, as_i32(word), as_i32(limit))
+    return once(arith.cmpi, arith.CmpIPredicate.ult, as_i32(word), as_i32(limit))
 
 
 def equals(word: AnyWord, other: AnyWord) -> ir.Value:
     """Emit whether two words are equal."""
-    return arith.cmpi(arith.CmpIPredicate.eq, as_i32(word), as_i32(other))
+    return once(arith.cmpi, arith.CmpIPredicate.eq, as_i32(word), as_i32(other))
 
 
 def smaller(word: AnyWord, other: AnyWord) -> AnyWord:
     """The smaller of two words."""
     if isinstance(word, int) and isinstance(other, int):
         return min(word, other)
-    return Word(arith.minui(as_i32(word), as_i32(other)))
+    return Word(once(arith.minui, as_i32(word), as_i32(other)))
 
 
 def word_where(condition: ir.Value, word: AnyWord, other: AnyWord) -> Word:
     """One word where a condition holds, else the other."""
-    return Word(arith.select(condition, as_i32(word), as_i32(other)))
+    return Word(once(arith.select, condition, as_i32(word), as_i32(other)))

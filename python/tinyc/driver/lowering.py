@@ -88,6 +88,7 @@ class Lowering:
             name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }
         self._modules = {self.entry: module}
+        self._present: dict[str, set[str] | None] = {}  # whose ops a module has that has been verified
         self._ledgers: list[Ledger] = []
         self._texts: dict[tuple[str, bool, bool], str] = {}
 
@@ -116,7 +117,7 @@ class Lowering:
             before = len(self._steps[self.entry])  # the passes of a walk are those that this program takes
             part = done - before, max(len(steps), len(last)) - before
             with collect_ledgers() as ledgers:
-                run_passes(module, steps[done:], part=part, is_verified=source != self.entry)
+                self._present[name] = run_passes(module, steps[done:], part=part, present=self._present.get(source))
             self._ledgers += ledgers
             self._modules[name] = module
         return self._modules[name]

@@ -19,11 +19,12 @@ def run_passes(
     instruments: Sequence[Instrument] = (),
     verify_each: bool = True,
     part: tuple[int, int] | None = None,
-    is_verified: bool = False,
-) -> None:
+    present: set[str] | None = None,
+) -> set[str] | None:
     """Take `module` through `steps`, in place; with `part`, they are those of a longer walk after so many, of so many.
 
-    A module that `is_verified` is not verified again before the first.
+    Returns the namespaces of the ops that it has then, where it has been verified; one that is known to verify, with
+    ops of those `present`, is not verified again before the first step.
 
     Raises:
         TinycError: a pass refuses the module, or the module breaks the contract of a layer; `InternalError` where
@@ -31,8 +32,8 @@ def run_passes(
             MLIR's, come with a reproducer.
     """
     with module.context, ir.Location.unknown():
-        # Whose ops the module has, where that is known.
-        present = verify_layers(module) if verify_each and not is_verified else None
+        if verify_each and present is None:
+            present = verify_layers(module)
         done, total = part or (0, len(steps))
         for number, step in enumerate(steps, done + 1):
             progress(f"--{step.name}, pass", number, total)
@@ -49,6 +50,7 @@ def run_passes(
                 raise
             for instrument in instruments:
                 instrument.after(step, module)
+    return present
 
 
 def verify_layers(module: ir.Module) -> set[str]:

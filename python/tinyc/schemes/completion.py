@@ -24,8 +24,19 @@ def answer_of(scheme: Scheme, candidate: Candidate, target: Target, precision: s
             return scheme.accepts_in(precision, candidate, target)
         return scheme.accepts(candidate, target)
     except ExtentError as error:
-        reason = f"its element count is not a representable extent: {error}; bind some of the symbols"
-        return Refusal("NoGpuKernel", reason)
+        return _unrepresentable(error)
+
+
+def _refusal_of(scheme: Scheme, candidate: Candidate, target: Target, precision: str) -> Refusal | None:
+    """Why no plan makes a candidate a kernel of a scheme, whatever room the target has; None where one may."""
+    try:
+        return scheme.refuses(precision if precision in scheme.precisions else "ieee", candidate, target)
+    except ExtentError as error:
+        return _unrepresentable(error)
+
+
+def _unrepresentable(error: ExtentError) -> Refusal:
+    return Refusal("NoGpuKernel", f"its element count is not a representable extent: {error}; bind some of the symbols")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,12 +95,12 @@ def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
         local_edges=_local_edges(plan, candidate, refusals),
         **{ATTRIBUTES[field]: None for field in unused},
     )
-    answer = answer_of(scheme, candidate, target, plan.precision or "ieee")
-    if isinstance(answer, Refusal) and answer.error == "NoGpuKernel":
-        raise _unbuildable(candidate, answer)
-    if isinstance(answer, Refusal) and answer.error == "PlanMismatch":
+    refusal = _refusal_of(scheme, candidate, target, plan.precision or "ieee")
+    if refusal is not None and refusal.error == "NoGpuKernel":
+        raise _unbuildable(candidate, refusal)
+    if refusal is not None:
         others = either(each.name for each in _schemes_for(candidate, target) if each is not scheme)
-        message = f"is '{name}', which does not accept @{candidate.name}: {answer.reason}; choose {others}"
+        message = f"is '{name}', which does not accept @{candidate.name}: {refusal.reason}; choose {others}"
         refusals.add("PlanMismatch", "scheme", message)
     else:
         plan = scheme.complete(plan, candidate, target, refusals)
@@ -143,8 +154,8 @@ def _schemes_for(candidate: Candidate, target: Target, plan: Plan | None = None)
     A scheme may accept it only in the precision that `plan` asks for.
     """
     precision = (plan and plan.precision) or "ieee"
-    answers = [(scheme, answer_of(scheme, candidate, target, precision)) for scheme in SCHEMES]
-    return [scheme for scheme, answer in answers if isinstance(answer, Acceptance) or answer.error != "PlanMismatch"]
+    refusals = [(scheme, _refusal_of(scheme, candidate, target, precision)) for scheme in SCHEMES]
+    return [scheme for scheme, refusal in refusals if refusal is None or refusal.error != "PlanMismatch"]
 
 
 def _scheme_without_name(plan: Plan, candidate: Candidate, target: Target) -> Scheme:

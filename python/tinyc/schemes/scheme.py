@@ -122,6 +122,11 @@ class Scheme(KernelKind[Target]):
         """`accepts`, for a plan that asks for `precision`, one of `precisions`."""
         return self.accepts(candidate, target)
 
+    def refuses(self, precision: str, candidate: Candidate, target: Target) -> Refusal | None:
+        """Why no plan that asks for `precision` is one for `candidate`, whatever room the target has, or None."""
+        answer = self.accepts_in(precision, candidate, target)
+        return answer if isinstance(answer, Refusal) and answer.error != "ResourceExceeded" else None
+
     def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
         """Why it does not compute a contraction of `pattern` by `algorithm`, and what to do; None where it does."""
         if algorithm == self.algorithm:

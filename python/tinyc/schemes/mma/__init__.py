@@ -83,6 +83,11 @@ class MmaContraction(Scheme):
             return Refusal("ResourceExceeded", f"its tiles are more CTAs than {target.name} launches at once")
         return Acceptance("it is a contraction for tensor cores", resources)
 
+    def refuses(self, precision: str, candidate: Candidate, target: Target) -> Refusal | None:
+        """What is no contraction for tensor cores; the default plan, a choice of many, is not asked for."""
+        case = mma_case(candidate, target, precision)
+        return Refusal("PlanMismatch", case) if isinstance(case, str) else None
+
     def why_not_algorithm(self, pattern: str, algorithm: str) -> str | None:
         """Tiles that are whole along k or slices of it; what is missing says with what it comes."""
         algorithms = _ALGORITHMS.get(pattern, ("implicit_gemm",))

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 
 from tinyc.analysis.candidate import MatrixProduct, StridedAccess
 from tinyc.analysis.kernel_candidate import contraction_of
-from tinyc.analysis.kernel_loops import kernel_loops
+from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.strided_access import residual_accesses
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
@@ -71,6 +71,7 @@ class Parts:
     origin: Origin
     is_transposed: bool
     product: MatrixProduct
+    kernel_loops: KernelLoops
     contraction: Contraction
     unit: MatrixUnit
     tiling: MmaTiling
@@ -81,8 +82,10 @@ class Parts:
     @classmethod
     def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
         """The parts of a region whose plan is complete; without `guarded` its loads need nothing of the sizes."""
-        contraction = contraction_of(origin.kernel, kernel_loops(origin.kernel.op))
+        loops = kernel_loops(origin.kernel.op)
+        contraction = contraction_of(origin.kernel, loops)
         assert not isinstance(contraction, str)  # the candidate has a product
+        assert not isinstance(loops, str)
         case = mma_case(origin.candidate, origin.target, origin.plan.precision or "ieee")
         assert not isinstance(case, str)  # the scheme has accepted it
         unit, loading = case.unit, dataclasses.replace(loading_of(origin.plan), guarded=guarded)
@@ -90,7 +93,7 @@ class Parts:
         product = case.product
         loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
         workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
-        return cls(origin, is_transposed, product, contraction, unit, tiling, loads, workspaces, guarded)
+        return cls(origin, is_transposed, product, loops, contraction, unit, tiling, loads, workspaces, guarded)
 
     @property
     def is_specialised(self) -> bool:
@@ -153,7 +156,7 @@ class Parts:
         """
         if not self.is_specialised or self.tiling.slices > 1:
             return {}
-        found = residual_accesses(self.origin.kernel, self.contraction)
+        found = residual_accesses(self.origin.kernel, self.kernel_loops, self.contraction)
         if self.is_transposed:
             found = {value: access.transposed for value, access in found.items()}
         needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
