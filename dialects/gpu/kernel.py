@@ -27,7 +27,6 @@ from tinyc.dialects.gpu.launch_attributes import (
 )
 from tinyc.dialects.launch import TensorMapArgument
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.guards import guards_of
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
@@ -37,6 +36,7 @@ from tinyc.mlir.locations import where
 from tinyc.target import DEFAULT_ARCH, TARGETS, target_of
 from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import decode, to_type
+from tinyc.vocabulary.guards import guards_of
 
 #: What says where in the grid a thread is, and how large grid and CTA are.
 Position = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp

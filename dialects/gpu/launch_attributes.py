@@ -12,11 +12,11 @@ In: attributes of a `gpu.func` or of one of its arguments. Out: plain data. `ker
 """
 
 from tinyc.dialects.launch import TensorMapArgument
-from tinyc.dialects.region.guards import canonical_extents
 from tinyc.mlir import ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.attributes import extents_attribute
+from tinyc.vocabulary.guards import canonical_extents
 
 CLUSTER, DYNAMIC_SHARED_BYTES, GUARDS = "tgpu.cluster", "tgpu.dynamic_shared_bytes", "tgpu.guards"
 TENSOR_MAP, WORKSPACE = "tgpu.tensor_map", "tgpu.workspace"

@@ -18,13 +18,13 @@ from tinyc.dialects.gpu.launch_attributes import (
     tensor_map_of,
 )
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.guards import guards_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import decode, tensor_type
+from tinyc.vocabulary.guards import guards_of
 
 #: The first architecture whose copies take tensor maps.
 _TMA = (9, 0)

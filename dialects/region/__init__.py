@@ -25,6 +25,7 @@ In reading order:
     kernel         the view of one kernel: buffers, body, yields, symbols, how it is launched
     verify         what holds of the host function that launches kernels
     bind           sizes in the place of symbols
+    size_sets      the sizes that runs are expected to have, as an option says them
     specialize     in-layer pass: alternatives of kernels, for sizes that are known
     plan           in-layer pass: the decisions that a GPU kernel is built by
     to_gpu         out: a function on a GPU for each kernel

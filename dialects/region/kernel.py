@@ -13,13 +13,13 @@ from tinyc.analysis.in_place import in_place_pairs
 from tinyc.analysis.loop_nest import LoopNest, loop_nest
 from tinyc.dialects.launch import Launchable, LaunchContract, MemorySpace
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.guards import GUARDS, guards_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.assumption import Assumption
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.guards import guards_of
 from tinyc.vocabulary.run_key import RUN_KEY
 from tinyc.vocabulary.types import TensorType, symbols_of
 
@@ -54,7 +54,7 @@ class Kernel(Launchable):
     @property
     def guards(self) -> tuple[Assumption, ...]:
         """The relations between extents at which it is launched as an alternative; none where no relation decides."""
-        return guards_of(self.op.attributes.get(GUARDS, None))
+        return guards_of(self.op.attributes.get(region.SIZE_GUARDS, None), region.SIZE_GUARDS)
 
     @property
     def block(self) -> ir.Block:

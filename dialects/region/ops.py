@@ -12,7 +12,6 @@
 from typing import Any, TypeAlias
 
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.guards import GUARDS, guards_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.mlir import ext, ir
@@ -21,6 +20,7 @@ from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.vocabulary.attributes import decode, extents_attribute, tensor_type, to_type
 from tinyc.vocabulary.elements import is_elements
+from tinyc.vocabulary.guards import guards_of
 from tinyc.vocabulary.types import TensorType
 
 #: What a region says of its buffers where nothing else is said: a 128-byte swizzled tile needs as much. Code for a CPU
@@ -30,7 +30,7 @@ BOUNDARY_ALIGNMENT_BYTES = 128
 
 #: Attributes: of a kernel, the sizes at which it is the same as the one that it is an alternative of (`guards` has more
 #: of where it is launched); of a launch, the alternatives of its kernel.
-SIZES, ALTERNATIVES = "sizes", "alternatives"
+SIZES, SIZE_GUARDS, ALTERNATIVES = "sizes", "guards", "alternatives"
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -184,7 +184,7 @@ def _check_kernel(op: KernelOp) -> None:
         plan_of_attribute(op.attributes["plan"])
     if SIZES in op.attributes:
         sizes_of_attribute(op.attributes[SIZES])
-    guards_of(op.attributes.get(GUARDS, None))
+    guards_of(op.attributes.get(SIZE_GUARDS, None), SIZE_GUARDS)
 
 
 def sizes_of_attribute(attribute: ir.Attribute) -> dict[str, int]:

@@ -82,7 +82,7 @@ def read_set(text: str) -> SizeSet:
     Raises:
         TinycError: `InvalidOption`.
     """
-    given: dict[str, object] = {}
+    given: dict[object, object] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         relation = _AT_MOST if _AT_MOST in part else "="
         name, _, number = (piece.strip() for piece in part.partition(relation))

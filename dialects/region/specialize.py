@@ -8,7 +8,6 @@ from tinyc.analysis.graphs import assumptions_of, functions_of, main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.bind import SymbolBinder, bound_extent, ops_with_types
-from tinyc.dialects.region.guards import GUARDS, guards_attribute
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.size_sets import SIZES_FORM, SizeSet, own_sets, size_sets
 from tinyc.expr import extents
@@ -16,6 +15,7 @@ from tinyc.mlir import ir
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.guards import guards_attribute
 from tinyc.vocabulary.types import symbols_of
 
 
@@ -126,4 +126,4 @@ def _write_alternative(kernel: Kernel, name: str, sizes: SizeSet) -> None:
         numbers = {key: ir.IntegerAttr.get(i64, size) for key, size in sizes.known.items()}
         clone.attributes[region.SIZES] = ir.DictAttr.get(numbers)
     if sizes.limits:
-        clone.attributes[GUARDS] = guards_attribute(sizes.guards)
+        clone.attributes[region.SIZE_GUARDS] = guards_attribute(sizes.guards)

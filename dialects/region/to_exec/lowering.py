@@ -19,7 +19,6 @@ from tinyc.dialects.exec.attributes import (
 )
 from tinyc.dialects.launch import LaunchContract, launchables_of
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.guards import guards_attribute
 from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
@@ -30,6 +29,7 @@ from tinyc.mlir.locations import location_of, name_of
 from tinyc.passes import Pass
 from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.attributes import extents_attribute, to_type
+from tinyc.vocabulary.guards import guards_attribute
 
 
 @dataclass(frozen=True)

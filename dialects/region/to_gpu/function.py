@@ -12,9 +12,8 @@ from tinyc.codegen.identifiers import legal_identifier
 from tinyc.dialects.gpu.dialect import GLOBAL, TensorMapType
 from tinyc.dialects.gpu.launch_attributes import TENSOR_MAP, WORKSPACE, tensor_map_attribute
 from tinyc.dialects.launch import TensorMapArgument
-from tinyc.dialects.region.guards import GUARDS
 from tinyc.dialects.region.kernel import Kernel
-from tinyc.dialects.region.ops import SIZES, memref_type
+from tinyc.dialects.region.ops import SIZE_GUARDS, SIZES, memref_type
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.bodies import end_body
@@ -106,7 +105,7 @@ def open_function(
     # The builder's own `kernel` writes `gpu.kernel`, which is another attribute than the one that text has.
     function.attributes["kernel"] = unit
     own: dict[str, ir.Attribute] = {"grid": extents_attribute(grid), "plan": plan_attribute(origin.plan)}
-    own |= {name: kernel.op.attributes[name] for name in (SIZES, GUARDS) if name in kernel.op.attributes}
+    own |= {name: kernel.op.attributes[name] for name in (SIZES, SIZE_GUARDS) if name in kernel.op.attributes}
     for key, value in {**own, **(attributes or {})}.items():
         function.attributes[f"tgpu.{key}"] = value
     body = function.add_entry_block()

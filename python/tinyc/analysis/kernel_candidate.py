@@ -20,7 +20,6 @@ from tinyc.analysis.strided_access import (
     result_accesses,
 )
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.guards import limits_of
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -28,6 +27,7 @@ from tinyc.expr.extents import ExtentError
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
 from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.guards import limits_of
 
 
 def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:

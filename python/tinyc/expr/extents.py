@@ -326,7 +326,7 @@ def _grows(dim: Dim) -> bool:
     """Whether an extent is known not to fall where its symbols grow."""
     if isinstance(dim, int):
         return True
-    divisions = [atom for atom in dim.atoms if not isinstance(atom, str)]
+    divisions = [atom for monomial, _ in dim.terms for atom in monomial if not isinstance(atom, str)]
     falls = any(coefficient < 0 for monomial, coefficient in dim.terms if monomial)
     return not falls and all(isinstance(each.divisor, int) and _grows(each.numerator) for each in divisions)
 

@@ -10,7 +10,8 @@ In reading order:
     broadcast         how what an epilogue reads follows its tile
     mapped_file       elements in a file, which are read when they are needed
     elements          tensors as attributes, small ones in the text, large ones beside it
-    attributes        between this and MLIR's types and attributes: with `elements` what needs MLIR here
+    attributes        between this and MLIR's types and attributes: with `elements` and `guards` what needs MLIR here
+    guards            relations between extents at which a kernel takes another's place, as attributes
     run_key           what makes the random numbers of a run
     deferred          how the rows name numpy and MLIR without importing them
 

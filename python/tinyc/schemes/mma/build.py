@@ -18,7 +18,6 @@ from tinyc.diagnostics import remark
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.gpu.launch_attributes import DYNAMIC_SHARED_BYTES, GUARDS
-from tinyc.dialects.region.guards import guards_attribute
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
@@ -32,6 +31,7 @@ from tinyc.schemes.mma.simple import build_of_threads
 from tinyc.schemes.mma.slices import build_of_sums, build_zero_semaphores
 from tinyc.schemes.mma.specialised import build_of_warpgroups
 from tinyc.schemes.mma.tiling import workspaces_of
+from tinyc.vocabulary.guards import guards_attribute
 
 
 def build_product(origin: Origin) -> None:

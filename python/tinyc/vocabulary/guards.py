@@ -12,11 +12,8 @@ from tinyc.mlir import ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import decode, extents_attribute
 
-#: The attribute of a kernel.
-GUARDS = "guards"
 
-
-def guards_of(given: ir.Attribute | None, name: str = GUARDS) -> tuple[Assumption, ...]:
+def guards_of(given: ir.Attribute | None, name: str) -> tuple[Assumption, ...]:
     """The guards that the attribute `name` says; none where there is no such attribute.
 
     Raises:
