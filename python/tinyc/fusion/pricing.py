@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand, StridedAccess
-from tinyc.analysis.poly.block import PolyAccess, PolyBlock
+from tinyc.analysis.candidate import Candidate
+from tinyc.analysis.poly.block import PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
-from tinyc.analysis.strided_access import BufferAccess, strided_access
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.fusion.form import Form, form_of
 from tinyc.fusion.graph import NodeKind
 from tinyc.fusion.group import Anchor, Group, Inlined, group_of_node, members_of, moved_axes, results_of
+from tinyc.fusion.group_candidate import candidate_of
 from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
@@ -329,64 +329,3 @@ def _instances(block: PolyBlock) -> int:
 
 def _elements(block: PolyBlock) -> int:
     return max(math.prod(map(nominal, block.written_shape)), 1)
-
-
-# --- candidates -------------------------------------------------------------------------------------------------------
-
-
-def candidate_of(group: Group) -> Candidate:
-    """The candidate that a group is."""
-    types = group.graph.types
-    results = sorted(group.results, key=group.graph.position.__getitem__)
-    last = group.graph.nodes[results[-1]]
-    outputs = tuple(types[name].shape for name in results)
-    tensors = tuple(types[name] for name in (*group.reads, *results))
-    if group.ordered:
-        reason = f"'{group.ordered[0].label}' is a kernel of its own"
-        return Candidate(last.label, last.where, outputs, None, reason, loops=reason, tensors=tensors)
-    loops = group.loops
-    reason = loops.why_no_product
-    product = None if reason else _product(group)
-    return Candidate(last.label, last.where, outputs, product, reason, loops=loops, tensors=tensors)
-
-
-def _product(group: Group) -> MatrixProduct:
-    """The matrix product of a group that has one."""
-    (anchor,) = (each for each in group.anchors if each.node.kind is NodeKind.CONTRACTION)
-    original = anchor.node.block
-    assert original is not None  # it is a contraction
-    lhs, rhs = map(moved_axes, anchor.node.operands)
-    kept, shape = kept_axes(original), original.statement.shape
-    element = original.element.accumulator
-
-    def extent(positions: frozenset[int]) -> Dim:
-        return extents.product(shape[position] for position in sorted(positions))
-
-    m, n, k = kept & lhs - rhs, kept & rhs - lhs, reduction_axes(original)
-    batch = kept - (lhs ^ rhs)
-    left, right = (
-        _operand(group, anchor, read, sides)
-        for read, sides in zip(anchor.node.operands, ((m, k, batch), (k, n, batch)), strict=True)
-    )
-    return MatrixProduct(
-        m=extent(m),
-        n=extent(n),
-        k=extent(k),
-        batch=extent(batch),
-        lhs=left,
-        rhs=right,
-        accumulator=element,
-        epilogue=Epilogue(),
-    )
-
-
-def _operand(group: Group, anchor: Anchor, read: PolyAccess, sides: Sequence[frozenset[int]]) -> ProductOperand:
-    """An operand of the product: where it is in memory, if it is read from there as it is."""
-    graph, name = group.graph, read.tensor
-    element = graph.types[name].element
-    access: StridedAccess | str = "its elements are computed"
-    if name in group.reads and not read.guards:
-        rows, columns, batch = (sorted(each) for each in sides)
-        memory = BufferAccess(group.reads.index(name), element, graph.shapes[name], read.index)
-        access = strided_access(memory, anchor.block.statement.shape, (rows, columns, batch))
-    return ProductOperand(element, (graph.labels[name],), group.exact_elements(name), access)
