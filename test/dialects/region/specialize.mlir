@@ -1,5 +1,5 @@
 // A kernel has an alternative for each set of sizes that has one of its symbols; the launch contract has its guards.
-// RUN: tinyc-opt --region-specialize="sizes='M=8;N=3;M=8,N=3'" %s | filecheck %s
+// RUN: tinyc-opt --region-specialize="sizes='M=8,N=3;M=8;N=3'" %s | filecheck %s
 // RUN: tinyc-opt --region-specialize="sizes='M=8;N=3'" --region-to-exec %s | filecheck %s --check-prefix=EXEC
 // RUN: tinyc-opt --region-specialize="sizes='M=8;N=3'" --region-to-gpu --region-to-exec %s | filecheck %s --check-prefix=GPU
 // RUN: tinyc-opt --region-specialize %s | filecheck %s --check-prefix=NONE

@@ -23,7 +23,7 @@ func.func @main(%x: !t {tiny.name = "x"}) -> (!t {tiny.name = "y"}) {
   "region.yield"(%0, %y) {materialize = "gmem"} : (!t, !b) -> ()
   omp.terminator }) {sym_name = "copy"} : () -> ()
 func.func @main(%x: !t {tiny.name = "x"}) -> (!t {tiny.name = "y"}) {
-  // expected-error @+1 {{'region.launch' has the alternative @copy, which says no 'sizes'; write them on it}}
+  // expected-error @+1 {{'region.launch' has the alternative @copy, which says no 'sizes' or 'guards'; write them on it}}
   %k = "region.launch"() {alternatives = [@copy], kernel = @copy} : () -> ((!t) -> !t)
   %0 = call_indirect %k(%x) : (!t) -> !t
   return %0 : !t
