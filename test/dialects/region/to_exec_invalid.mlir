@@ -49,30 +49,3 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-
-// -----
-
-// What stands in for a kernel is as many launches.
-// expected-error @unknown {{the alternative @sum is 2 launches, and what it stands in for 1; give both a tgpu.init, or neither}}
-!t = tensor<?xf32, #tiny.dims<["M"]>>
-!buffer = !region.memref<!t, [1], 128 : i64, true>
-gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
-  gpu.func @copy(%x: !buffer, %y: !buffer, %M: index {tgpu.extent = "M"}) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
-    gpu.return
-  }
-  gpu.func @sum_init(%x: !buffer, %y: !buffer, %M: index {tgpu.extent = "M"}) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
-    gpu.return
-  }
-  gpu.func @sum(%x: !buffer, %y: !buffer, %M: index {tgpu.extent = "M"}) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.init = @sum_init,
-        tgpu.guards = [["M", "le", 8]]} {
-    gpu.return
-  }
-}
-func.func @main(%a: !t) -> !t {
-  %k = "region.launch"() {kernel = @copy, alternatives = [@sum]} : () -> ((!t) -> !t)
-  %0 = func.call_indirect %k(%a) : (!t) -> !t
-  return %0 : !t
-}
