@@ -1,6 +1,7 @@
 """Alternatives of kernels for sizes that are known: launched at these sizes and at no others, on every device."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.kernel import kernels_of
+from tinyc.dialects.region.plan import plan_of_kernel
 from tinyc.executors import reference
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.runtime.sizes import solve_symbols
@@ -62,6 +65,45 @@ def test_an_example_agrees_at_the_sizes_of_an_alternative_and_at_others(name, ta
         assert all(
             ("_M" in each.symbol or "_B" in each.symbol or "_V" in each.symbol) == (bind is sizes) for each in chosen
         )
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_a_class_of_sizes_has_a_kernel_of_its_own(arch):
+    """At most 16 rows: another tile, which both rows that are aligned and others have."""
+    model = tinyc.compile(EXAMPLES / "gemm_bias_relu.json", target="sim", arch=arch, sizes=[{"M": "<=16"}])
+    plans = {name: plan_of_kernel(kernel) for name, kernel in kernels_of(model.lowering.module("plan")).items()}
+    few, any_number = plans["matmul_add_relu_cast_Mle16"], plans["matmul_add_relu_cast"]
+    assert few.tile[0] <= 16 < any_number.tile[0]
+    random = np.random.default_rng(3)
+    for m, k, n in ((16, 64, 72), (1, 61, 67), (17, 64, 72)):
+        x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
+        of_class, aligned = "_Mle16" if m <= 16 else "", "_aligned" if k % 8 == 0 else ""
+        assert launched(model, M=m, K=k, N=n)[-1] == f"matmul_add_relu_cast{of_class}{aligned}"
+        expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
+        np.testing.assert_allclose(model(X=x, W=w, bias=bias).astype(np.float32), expected, 2e-3, 2e-3)
+
+
+def test_the_first_set_that_a_run_has_decides():
+    model = tinyc.compile(SOFTMAX, sizes=[{"M": 7}, {"M": "<=64"}, {"N": "<=8"}])
+    (kernel,) = model.lowering.program().kernels
+    name = kernel.symbol
+    assert launched(model, M=7, N=3) == [f"{name}_M7"]
+    assert launched(model, M=0, N=3) == launched(model, M=64, N=900) == [f"{name}_Mle64"]
+    assert launched(model, M=65, N=8) == [f"{name}_Nle8"]
+    assert launched(model, M=65, N=9) == [name]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([{"M": "<=64"}, {"M": 7}], "'sizes' has M=7 behind M<=64, which holds wherever it does; put it in front"),
+        ([{"M": "<64"}], "'sizes' has M = '<64'; give an integer in 0 … 2^63 - 1, or what it is at most, '<=64'"),
+        ([{"Q": "<=64"}], "'sizes': the inputs have no symbol 'Q'; they have 'M', 'N'"),
+    ],
+)
+def test_a_class_of_sizes_that_makes_no_sense_is_refused(sizes, message):
+    with pytest.raises(TinycError, match=re.escape(message)):
+        tinyc.compile(SOFTMAX, sizes=sizes)
 
 
 def open_symbols(name):

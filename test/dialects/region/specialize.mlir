@@ -2,6 +2,8 @@
 // RUN: tinyc-opt --region-specialize="sizes='M=8,N=3;M=8;N=3'" %s | filecheck %s
 // RUN: tinyc-opt --region-specialize="sizes='M=8;N=3'" --region-to-exec %s | filecheck %s --check-prefix=EXEC
 // RUN: tinyc-opt --region-specialize="sizes='M=8;N=3'" --region-to-gpu --region-to-exec %s | filecheck %s --check-prefix=GPU
+// RUN: tinyc-opt --region-specialize="sizes='M=8;M<=64'" %s | filecheck %s --check-prefix=CLASS
+// RUN: tinyc-opt --region-specialize="sizes='M<=64'" --region-to-gpu --region-to-exec %s | filecheck %s --check-prefix=CLASSGPU
 // RUN: tinyc-opt --region-specialize %s | filecheck %s --check-prefix=NONE
 
 !b = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>
@@ -38,3 +40,10 @@ func.func @main(%x: !t {tiny.name = "x"}, %c: tensor<4xf32> {tiny.name = "c"}, %
 // GPU: exec.alternatives = [{block = [{{.*}}symbol = @copy_M8}]
 
 // NONE-NOT: alternatives
+
+// CLASS: guards = {{\[\[}}"M", "le", 64]], sym_name = "copy_Mle64"
+// CLASS: sizes = {M = 8 : i64}, sym_name = "copy_M8"
+// CLASS: alternatives = [@copy_M8, @copy_Mle64], kernel = @copy
+
+// CLASSGPU: gpu.func @copy_Mle64({{.*}}tgpu.guards = {{\[\[}}"M", "le", 64]]
+// CLASSGPU: exec.alternatives = [{block = [{{.*}}guards = {{\[\[}}"M", "le", 64]]{{.*}}symbol = @copy_Mle64}]
