@@ -182,6 +182,13 @@ def test_sharing_loads_is_worth_it_where_l2_limits():
     assert shared.seconds < alone.seconds
 
 
+def test_clusters_are_of_ctas_with_producers():
+    """Where no schedule is said, a cluster leaves those whose producers share loads, or none."""
+    plan = Plan(cluster=(2, 1))
+    assert all(each.tiling.is_persistent for each in choice(SM90, 128, 4096, 4096, plan=plan).ranked)
+    assert not choice(SM90, 1000, 3000, 777, plan=plan).ranked  # a pitch that TMA does not take
+
+
 def test_a_walk_in_bands_reads_less_of_what_l2_does_not_hold():
     times = {
         group: choice(SM80, 16384, 16384, 16384, plan=Plan(raster={"along": "n", "group": group})).ranked[0].prediction

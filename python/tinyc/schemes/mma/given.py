@@ -64,13 +64,12 @@ def given_of(plan: Plan, case: MmaCase) -> Given:
     _check_hints(plan, case)
     _check_vectorize_axis(plan, case)
     along, group = _walk(plan, case)
-    schedules = _schedules(plan, case)
     return Given(
         tile=(bm or split.get("m"), bn or split.get("n"), bk or split.get("k")),
         unit_tile=None if plan.warp_tile is None else unit_sides(plan.warp_tile),
         stages=_stages(plan, case),
-        schedules=schedules,
-        cluster=_cluster(plan, schedules, case),
+        schedules=_schedules(plan, case),
+        cluster=_cluster(plan, case),
         along=along,
         group=group,
         wait_depth=_wait_depth(plan, case),
@@ -113,7 +112,7 @@ def _schedules(plan: Plan, case: MmaCase) -> tuple[Schedule, ...]:
     return left
 
 
-def _cluster(plan: Plan, schedules: tuple[Schedule, ...], case: MmaCase) -> tuple[int, int] | None:
+def _cluster(plan: Plan, case: MmaCase) -> tuple[int, int] | None:
     if plan.cluster in (None, (1, 1)):
         return plan.cluster
     assert plan.cluster is not None
@@ -123,8 +122,6 @@ def _cluster(plan: Plan, schedules: tuple[Schedule, ...], case: MmaCase) -> tupl
         message = f"{shown}, and {case.target.name} has no clusters; write [1, 1]"
     elif m * n != 2:
         message = f"{shown}, and the template shares loads between two CTAs; write [2, 1], [1, 2] or [1, 1]"
-    elif schedules == ("simple",):
-        message = f"{shown}, and the template shares loads between producers, which 'simple' has none of; write [1, 1]"
     elif plan.asynchronous == {"enable": False}:
         message = f"{shown}, and what is shared is loaded by TMA, which 'async' switches off; write [1, 1]"
     else:

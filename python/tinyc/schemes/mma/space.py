@@ -212,6 +212,9 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
     if unit.is_wgmma and max(bm, bn) > _BOX_SIDE:
         message = f"has {bm}x{bn}, and a box of TMA has at most {_BOX_SIDE} lines; choose a smaller one"
         yield "UnsupportedPlan", "tile", message
+    if tiling.cluster != (1, 1) and not tiling.is_persistent:
+        message = "and the template shares loads between producers, which 'simple' has none of; write [1, 1]"
+        yield "UnsupportedPlan", "cluster", f"is {'x'.join(map(str, tiling.cluster))}, {message}"
     if tiling.wait_depth and not tiling.is_persistent:
         message = f"is {tiling.wait_depth}, and in the schedule 'simple' threads wait for each product before they load"
         yield "UnsupportedPlan", "wait_depth", f"{message}; write 0, or another schedule"
