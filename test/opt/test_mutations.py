@@ -24,14 +24,14 @@ def judged(seeds, places, judge):
 
 def test_mutated_layers(request):
     places = [(target, layer) for layer, (target, _) in WAYS.items()]
-    seeds = request.config.getoption("--random-examples") or 150
+    seeds = request.config.getoption("--random-examples") or 60
     wrong, seen = judged(seeds, places, lambda target, layer, source: outcome(layer, source))
     assert not wrong
     assert seen == {"compiled", "refused"}
 
 
 def test_mutated_dumps_as_programs(request):
-    seeds = request.config.getoption("--random-examples") or 80
+    seeds = request.config.getoption("--random-examples") or 60
     wrong, seen = judged(seeds, DUMPS, lambda target, layer, source: outcome_of_program(target, source))
     assert not wrong
     assert seen == {"compiled", "refused"}

@@ -49,7 +49,7 @@ def test_weights_change_nothing(random_examples):
 
 
 def test_cpu_agrees_with_the_reference(random_examples):
-    @random_examples(programs())
+    @random_examples(programs(), 150)
     def check(program):
         before = {name: array.tobytes() for name, array in program.inputs.items()}
         model = tinyc.compile(json.dumps(program.document), target="cpu", bind=program.bind)

@@ -1,6 +1,6 @@
 """Products of every kind on the simulator, with all of its checks: no finding, and what the reference gives.
 
-`--long` runs the full product of what CI takes in pairs.
+`--long` runs the full product of what CI takes in pairs; `bench/results/mma_products.txt` records it.
 """
 
 import json
