@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tinyc.dialects.gpu.shared_layout import TILE_ALIGNMENT
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
@@ -17,6 +16,8 @@ from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.target import Target
 from tinyc.vocabulary.element_type import ElementType
 
+#: Where a tile in shared memory begins: at a multiple of what a swizzle repeats after.
+_TILE_ALIGNMENT = 1024
 #: Bytes of a line of the tiles in which a finished tile is stored.
 SLAB_LINE_BYTES = 128
 #: How many of these there are where the next columns are finished while some are written.
@@ -91,7 +92,7 @@ def stage_bytes(tiling: MmaTiling, held: tuple[ElementType, ElementType]) -> int
     """One tile of each operand in shared memory, each beginning where a swizzle does; `held` are their elements."""
     bm, bn, bk = tiling.tile
     sides = zip((bm, bn), held, strict=True)
-    return sum(_aligned(side * bk * element.size_bytes, TILE_ALIGNMENT) for side, element in sides)
+    return sum(_aligned(side * bk * element.size_bytes, _TILE_ALIGNMENT) for side, element in sides)
 
 
 def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
@@ -111,12 +112,12 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
         return 0
     if not tiling.is_persistent:
         bm, bn, _ = tiling.tile
-        return sum(_aligned(bm * bn * size, TILE_ALIGNMENT) for size in sizes)
+        return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
     residuals = case.product.residuals if tiling.slices == 1 else ()
     beside = [each.element.size_bytes for each in residuals if box_needs(each) is not None]
     areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
     slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
-    return SLAB_BUFFERS * tiling.consumers * sum(_aligned(slab, TILE_ALIGNMENT) for slab in slabs)
+    return SLAB_BUFFERS * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)
 
 
 def launch_registers(tiling: MmaTiling, target: Target) -> int:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.dialects.gpu.shared_layout import Order
-from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, order_of, strides_of, why_no_box
+from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, strides_of, why_no_box
 
 #: Bytes of the widest access of a thread.
 WIDEST_STORE_BYTES = 16
@@ -22,7 +21,7 @@ class Store:
 
     kind: Literal["tma", "vectors"]
     width: int
-    order: Order = "row"
+    order: Literal["row", "col"] = "row"
     needs: Needs = ()
 
 
@@ -42,6 +41,11 @@ def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_byt
             return Store("vectors", width, order, needs)
         width //= 2
     return Store("vectors", 1, order)
+
+
+def order_of(access: StridedAccess) -> Literal["row", "col"]:
+    """The order of a tile in shared memory whose elements are neighbours there as they are in the buffer."""
+    return "col" if access.contiguous == "rows" else "row"
 
 
 def box_needs(access: StridedAccess, guarded: bool = True) -> Needs | None:
