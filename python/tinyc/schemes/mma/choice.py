@@ -12,6 +12,7 @@ from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.cost import PredictedTime, Walk, best_walk, predicted
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import Load, tile_loads
+from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
 from tinyc.schemes.mma.space import structure_faults, tilings
 from tinyc.schemes.mma.tiling import MmaTiling
@@ -19,9 +20,6 @@ from tinyc.schemes.mma.tiling import MmaTiling
 #: What keeps a tiling from being built: the error's name, the field, and the message that goes on after it.
 Fault = tuple[str, str, str]
 
-
-#: Threads of a unit that multiplies by mma.sync; of wgmma it is a warpgroup.
-_WARP_THREADS = 32
 #: Lines after which each swizzle repeats: a box of TMA begins at a multiple.
 _BOX_LINES = 8
 #: Bytes of a line that the narrowest swizzle takes.
@@ -81,7 +79,7 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
     return None
 
 
-def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]:
+def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load], unit: MatrixUnit) -> Iterator[Fault]:
     """Yield that CTAs cannot share an operand, producers cannot load it, or warpgroups cannot read what is loaded."""
     for number, (side, load) in enumerate(zip("AB", loads, strict=True)):
         length, shared = tiling.tile[number], tiling.cluster[1 - number]
@@ -103,7 +101,7 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load]) -> Iterator[Fault]
                 "read until they are waited for; write 0"
             )
             yield "UnsupportedPlan", "wait_depth", message
-        if tiling.unit_threads > _WARP_THREADS and not load.swizzle and load.source is None:
+        if unit.is_wgmma and not load.swizzle and load.source is None:
             message = (
                 f"is {'x'.join(map(str, tiling.unit_tile))}, and lines of {side} in shared memory are no multiple of "
                 f"{_LEAST_SWIZZLE} bytes, which wgmma reads swizzled; choose a multiple of 16 along the other side "
@@ -129,7 +127,7 @@ class _Judge:
         given, case, tiling = self._given, self._case, raw.transposed if self._is_transposed else raw
         loads = left, right = self._loads_of(tiling)
         as_planned = (right, left) if self._is_transposed else loads
-        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned))
+        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned, case.unit))
         if faults:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)

@@ -30,9 +30,9 @@ from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.case import mma_case
-from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loading_of, tile_loads, widest_swizzle
+from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loading_of, order_of, tile_loads, widest_swizzle
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, order_of, store_of
+from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType

@@ -13,9 +13,11 @@ from tinyc.schemes.mma.loads import Loading, loading_of
 from tinyc.schemes.mma.tiling import Algorithm, Along, Schedule, unit_sides
 
 _PERSISTENT: tuple[Schedule, ...] = ("cooperative", "pingpong")
-#: The CTA indices of tiles, either way, and the units' places in a CTA.
+#: The units' places in a CTA.
+BOUND_UNITS = {"m.i.o": "warp.y", "n.i.o": "warp.x"}
+#: The CTA indices of tiles, either way, and what is bound in one way alone.
 _TILES = {"m.o": ("block.y", "block.x"), "n.o": ("block.x", "block.y")}
-_FIXED = {"batch": "block.z", "m.i.o": "warp.y", "n.i.o": "warp.x"}
+_FIXED = {"batch": "block.z", **BOUND_UNITS}
 
 
 @dataclass(frozen=True)
@@ -89,16 +91,16 @@ def _stages(plan: Plan, case: MmaCase) -> int | None:
 
 def _schedules(plan: Plan, case: MmaCase) -> tuple[Schedule, ...]:
     """The schedules that the hardware has and that other fields leave."""
-    target, roles = case.target.name, cast("Schedule | None", plan.schedule)
+    target, schedule = case.target.name, cast("Schedule | None", plan.schedule)
     if not case.unit.is_wgmma:
-        if roles in _PERSISTENT:
-            message = f"is '{roles}', and {target} has no TMA and no wgmma for warps with roles; write \"simple\""
+        if schedule in _PERSISTENT:
+            message = f"is '{schedule}', and {target} has no TMA and no wgmma for warps with roles; write \"simple\""
             case.refusals.add("UnsupportedPlan", "schedule", message)
         if plan.registers is not None:
             message = f"are set per role, and {target} has no setmaxnreg, which sm_90a has; leave it out"
             case.refusals.add("UnsupportedPlan", "registers", message)
         return ("simple",)
-    left: tuple[Schedule, ...] = (roles,) if roles else ("simple", *_PERSISTENT)
+    left: tuple[Schedule, ...] = (schedule,) if schedule else ("simple", *_PERSISTENT)
     if plan.registers is not None:
         left = tuple(each for each in left if each in _PERSISTENT)
         if not left:
@@ -107,7 +109,7 @@ def _schedules(plan: Plan, case: MmaCase) -> tuple[Schedule, ...]:
     if "batch" in (plan.bind or {}):
         left = tuple(each for each in left if each == "simple")
         if not left:
-            message = f"has batch at block.z, and in the schedule '{roles}' the walk over tiles has the batches too"
+            message = f"has batch at block.z, and in the schedule '{schedule}' the walk over tiles has the batches too"
             case.refusals.add("PlanMismatch", "bind", f"{message}; leave it out")
     return left
 

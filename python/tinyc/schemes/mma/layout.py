@@ -12,9 +12,9 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.schemes.mma.frame import Parts, StatementWriter, result_type
+from tinyc.schemes.mma.loads import order_of
 from tinyc.schemes.mma.maps import MatrixMap, map_of
 from tinyc.schemes.mma.resources import SLAB_BUFFERS, slab_columns
-from tinyc.schemes.mma.stores import order_of
 from tinyc.vocabulary.attributes import tensor_type
 
 #: What a tensor map is for: an operand, an output, what is read beside one; its number, and the value that is read.

@@ -9,7 +9,7 @@ where they are, another one, made with `guarded` false, elsewhere.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tinyc.analysis.candidate import AxisRun, MatrixProduct, ProductOperand, StridedAccess
 from tinyc.expr import extents
@@ -18,6 +18,9 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.element_type import ElementType
+
+if TYPE_CHECKING:  # plans are judged without MLIR
+    from tinyc.dialects.gpu.shared_layout import Order
 
 #: Extents, in elements, each with what it has to be a multiple of.
 Needs: TypeAlias = tuple[tuple[Dim, int], ...]
@@ -44,7 +47,7 @@ class Load:
 
     kind: Literal["tma", "cp_async", "registers"]
     bytes: int
-    order: Literal["row", "col"]
+    order: "Order"
     swizzle: int
     needs: Needs = ()
     reason: str = ""
@@ -101,7 +104,7 @@ def staged_elements(loading: Loading, product: MatrixProduct, unit: MatrixUnit) 
 def load_of(
     operand: ProductOperand,
     tile: tuple[int, int],
-    k_major: Literal["row", "col"],
+    k_major: "Order",
     unit: MatrixUnit,
     asynchronous: bool = True,
     swizzled: bool = True,
@@ -118,7 +121,7 @@ def load_of(
         if copy is not None:
             return copy
         reason = "its rows do not begin at multiples of 4 bytes, which cp.async takes"
-        order = _order(access) if unit.transposes else k_major
+        order = order_of(access) if unit.transposes else k_major
     elif k_major == "row" and (source := _fragment_source(operand, unit)):
         copy = _copy(source, tile, unit, swizzled, guarded)
         if copy is not None:
@@ -135,7 +138,7 @@ def _fragment_source(operand: ProductOperand, unit: MatrixUnit) -> StridedAccess
     return source
 
 
-def _why_computed(access: StridedAccess | str, k_major: Literal["row", "col"], unit: MatrixUnit) -> str:
+def _why_computed(access: StridedAccess | str, k_major: "Order", unit: MatrixUnit) -> str:
     """Why elements have to pass through registers, whatever the strides; empty where they do not."""
     if isinstance(access, str):
         return access
@@ -143,14 +146,14 @@ def _why_computed(access: StridedAccess | str, k_major: Literal["row", "col"], u
         return f"its elements are cast from {access.element}"
     if not access.contiguous:
         return "neither of its sides is contiguous"
-    if _order(access) != k_major and not unit.transposes:
+    if order_of(access) != k_major and not unit.transposes:
         return f"tensor cores take {unit.factor} with k contiguous, and its other side is"
     return ""
 
 
 def _copy(access: StridedAccess, tile: tuple[int, int], unit: MatrixUnit, swizzled: bool, guarded: bool) -> Load | None:
     """The copy of tiles as they lie: by TMA, or by cp.async, for a reason; None where its rows are none of copies."""
-    order, element = _order(access), access.element
+    order, element = order_of(access), access.element
     span = _swizzle(tile, order, element, swizzled)
     why_no_tma = why_no_box(access) if unit.is_wgmma else "there is no TMA before sm_90"
     if not why_no_tma:
@@ -165,11 +168,12 @@ def _copy(access: StridedAccess, tile: tuple[int, int], unit: MatrixUnit, swizzl
     return None
 
 
-def _order(access: StridedAccess) -> Literal["row", "col"]:
-    return "row" if access.contiguous == "columns" else "col"
+def order_of(access: StridedAccess) -> "Order":
+    """The order of a tile in shared memory whose elements are neighbours there as they are in the buffer."""
+    return "col" if access.contiguous == "rows" else "row"
 
 
-def _swizzle(tile: tuple[int, int], order: Literal["row", "col"], element: ElementType, swizzled: bool) -> int:
+def _swizzle(tile: tuple[int, int], order: "Order", element: ElementType, swizzled: bool) -> int:
     """The widest span that the contiguous side of a tile is a multiple of."""
     line_bytes = tile[1 if order == "row" else 0] * element.size_bytes
     return widest_swizzle(line_bytes) if swizzled else 0

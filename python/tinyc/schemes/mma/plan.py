@@ -14,7 +14,7 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, staged_operands
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase
 from tinyc.schemes.mma.choice import choice_of, chosen
-from tinyc.schemes.mma.given import given_of
+from tinyc.schemes.mma.given import BOUND_UNITS, given_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 from tinyc.schemes.search import PlanSearch, PrunedPlan, RankedPlan
 
@@ -43,7 +43,6 @@ MMA_FIELDS = (
 )
 #: What the axis of tiles is called where m.o and n.o are one.
 _WALK = "t"
-_UNITS = {"m.i.o": "warp.y", "n.i.o": "warp.x"}
 
 
 def complete_mma(plan: Plan, case: MmaCase) -> Plan:
@@ -181,7 +180,7 @@ def _bind(
         fused = plan.fuse or ((outer, inner, _WALK),)
         tiles = {fused[0][2]: "block.x"}
     batch = {"batch": "block.z"} if case.is_batched and not tiling.is_persistent else {}
-    bound = {**tiles, **batch, **_UNITS}
+    bound = {**tiles, **batch, **BOUND_UNITS}
     _check_counts(bound, tiling, case)
     return bound, fused
 
@@ -229,7 +228,7 @@ def _check_loops(plan: Plan, tiling: MmaTiling, bound: dict[str, str], case: Mma
 
 def _check_order(plan: Plan, bound: dict[str, str], case: MmaCase) -> None:
     """Check that the order is the template's nest, or that one with loops that are taken together."""
-    walked = [axis for axis in bound if axis not in (*_UNITS, "batch")]
+    walked = [axis for axis in bound if axis not in (*BOUND_UNITS, "batch")]
     fused = [axis for axis in walked if axis not in ("m.o", "n.o")]
     given = [axis for axis in plan.order or () if axis in fused or case.has_axis("order", axis)]
     tiles = [axis for axis in given if axis in ("m.o", "n.o")] or walked

@@ -193,7 +193,7 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
     if not unit.admits(wm, wn) and not unit.transposes_product(wm, wn):
         instruction = f"wgmma m64nNk{unit.depth}" if unit.is_wgmma else f"mma.sync m16n8k{unit.depth}"
         message = f"is {wm}x{wn} for a {name}, not made of {instruction} for {unit.factor}; choose "
-        yield "UnsupportedPlan", "warp_tile", message + " or ".join(_near(wm, wn, case))
+        yield "UnsupportedPlan", "warp_tile", message + _near(wm, wn, case)
     elif bm % wm or bn % wn:
         message = f"is {wm}x{wn}, and 'tile' has {bm}x{bn}, not divisible by it; choose a tile that is, or leave it out"
         yield "PlanMismatch", "warp_tile", message
@@ -228,11 +228,11 @@ def _slice_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, str, 
         yield "PlanMismatch", "split_k", message
 
 
-def _near(wm: int, wn: int, case: MmaCase) -> list[str]:
-    """The accumulators of a unit next to some that it cannot have."""
+def _near(wm: int, wn: int, case: MmaCase) -> str:
+    """The `warp_tile` of a unit next to one that it cannot have."""
     rows = max(1, wm // case.unit.rows) * case.unit.rows
     columns = next(each for each in range(max(8, min(wn, 256) // 8 * 8), 0, -8) if case.unit.admits_columns(each))
-    return [f"{rows}x{columns}"]
+    return f"{rows}x{columns}"
 
 
 def _most_groups(tiling: MmaTiling) -> int:

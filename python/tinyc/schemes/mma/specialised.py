@@ -31,14 +31,13 @@ from tinyc.schemes.mma.tiling import MmaTiling
 def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
     kernel = KernelLayout(parts)
-    ctas = parts.tiling.cluster[0] * parts.tiling.cluster[1]
     frame = open_function(
         parts.origin,
         parts.origin.name,
         (kernel.grid, 1, 1),
         (parts.tiling.threads, 1, 1),
         [each.map for each in kernel.maps.values()],
-        {"cluster": ir.DenseI32ArrayAttr.get([ctas, 1, 1])} if ctas > 1 else None,
+        {"cluster": ir.DenseI32ArrayAttr.get([kernel.ctas, 1, 1])} if kernel.ctas > 1 else None,
         parts.workspaces,
     )
     with ir.InsertionPoint(frame.body), here():

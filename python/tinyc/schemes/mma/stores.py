@@ -6,10 +6,13 @@ memory. `needs` are as those of a `Load`: what has to be a multiple at run time,
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tinyc.analysis.candidate import StridedAccess
-from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, strides_of, why_no_box
+from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, order_of, strides_of, why_no_box
+
+if TYPE_CHECKING:  # plans are judged without MLIR
+    from tinyc.dialects.gpu.shared_layout import Order
 
 #: Bytes of the widest access of a thread.
 WIDEST_STORE_BYTES = 16
@@ -21,7 +24,7 @@ class Store:
 
     kind: Literal["tma", "vectors"]
     width: int
-    order: Literal["row", "col"] = "row"
+    order: "Order" = "row"
     needs: Needs = ()
 
 
@@ -41,11 +44,6 @@ def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_byt
             return Store("vectors", width, order, needs)
         width //= 2
     return Store("vectors", 1, order)
-
-
-def order_of(access: StridedAccess) -> Literal["row", "col"]:
-    """The order of a tile in shared memory whose elements are neighbours there as they are in the buffer."""
-    return "col" if access.contiguous == "rows" else "row"
 
 
 def box_needs(access: StridedAccess, guarded: bool = True) -> Needs | None:

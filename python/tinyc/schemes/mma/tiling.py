@@ -97,10 +97,6 @@ class MmaTiling:
         along: Along = "m" if self.along == "n" else "n"
         return replace(self, tile=(bn, bm, bk), unit_tile=self.unit_tile[::-1], cluster=(n, m), along=along)
 
-    def with_stages(self, stages: int) -> "MmaTiling":
-        """The tiling with another depth of its circular buffer."""
-        return replace(self, stages=stages)
-
 
 def workspaces_of(
     product: MatrixProduct, tilings: Sequence[MmaTiling], limits: Mapping[str, int]
