@@ -44,7 +44,8 @@ SHARED_BYTES = {90: 232448, 80: 166912}
 
 
 def write(folder: Path) -> None:
-    """Write the files."""
+    """Write the files into `folder`, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
     pointers = dict.fromkeys(("a", "b", "bias", "residual", "c"), "*fp16")
     kinds = {**pointers, **dict.fromkeys(("m", "n", "k", "a_row", "b_step", "c_row"), "i32")}
     signature = {name: kinds.get(name, "constexpr") for name in product.arg_names}
