@@ -2,7 +2,7 @@
 
 In: the launch's clusters, the occupancy, a device. Out: `Schedule`: how many clusters the busiest SMs get, and which of
 them are replayed. Clusters go to SMs that have a place as soon as others end, so that none get more than one more than
-others; of many clusters the first ones are replayed, as many as it takes until each place has had two.
+others; of many clusters the first ones are replayed, as many as it takes until each place has had some.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,9 @@ from ptxsim.errors import InputError
 
 #: Clusters that are recorded unless it is said how many: the first, one in the middle, and the last.
 RECORDED_CLUSTERS = 3
+#: How many clusters of each place are replayed: where an SM has one at a time, and where they share it. Those that do
+#: begin together and only then drift apart; the rounds in between tell, with others behind them.
+_ROUNDS_ALONE, _ROUNDS_SHARED = 2, 4
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,15 @@ class Schedule:
         return min(recorded, key=lambda number: (abs(number - of_the_grid), number))
 
     def carried_over(self, ends: Sequence[float]) -> float:
-        """The cycles of all clusters, from the ends of those that are replayed: a round takes what the second one did.
+        """The cycles of all clusters, from the ends of those that are replayed: a round takes what others have taken.
 
-        It is not the last one that tells: in that, fewer clusters may share the SM.
+        It is not the last one that tells, where places are shared: in that, fewer clusters may share the SM, and none
+        are begun beside those that end.
         """
         if len(ends) >= self.clusters:
             return ends[-1]
-        round_cycles = ends[2 * self.resident - 1] - ends[self.resident - 1]
+        rounds = 1 if self.resident == 1 else _ROUNDS_SHARED - 2
+        round_cycles = (ends[(1 + rounds) * self.resident - 1] - ends[self.resident - 1]) / rounds
         return ends[-1] + (self.clusters - len(ends)) / self.resident * round_cycles
 
 
@@ -67,4 +72,5 @@ def schedule_of(device: Device, clusters: int, cluster_ctas: int, ctas_per_sm: i
         )
     busiest = ceil(clusters / groups)
     resident = min(ctas_per_sm, busiest)
-    return Schedule(groups, busiest, resident, min(busiest, 2 * resident + busiest % resident))
+    rounds = _ROUNDS_ALONE if resident == 1 else _ROUNDS_SHARED
+    return Schedule(groups, busiest, resident, min(busiest, rounds * resident + busiest % resident))

@@ -15,7 +15,9 @@ H100 = device_of("h100")
         (1, 1, 2, Schedule(132, 1, 1, 1)),  # one CTA has an SM for itself
         (132, 1, 2, Schedule(132, 1, 1, 1)),  # CTAs are spread before two share an SM
         (133, 1, 2, Schedule(132, 2, 2, 2)),
-        (4096, 1, 8, Schedule(132, 32, 8, 16)),  # two rounds of eight, and none that is not full
+        (4096, 1, 8, Schedule(132, 32, 8, 32)),  # four rounds of eight, and none that is not full
+        (8192, 1, 8, Schedule(132, 63, 8, 39)),  # four, and the seven of the last one
+        (4096, 1, 1, Schedule(132, 32, 1, 2)),  # two where none share an SM
         (1024, 1, 3, Schedule(132, 8, 3, 8)),  # three, three and two
         (64, 2, 1, Schedule(66, 1, 1, 1)),  # of 64 pairs of SMs none has more than one
     ],
@@ -29,11 +31,16 @@ def test_rounds_count_how_often_places_are_filled():
     assert schedule_of(H100, 1024, 1, 3).rounds == 3
 
 
-def test_what_is_not_replayed_takes_as_long_as_the_last_round():
-    schedule = Schedule(132, 10, 2, 4)
-    # the first two end at 100 and 110, the next ones at 190 and 200: a round is 90
-    assert schedule.carried_over([100.0, 110.0, 190.0, 200.0]) == 200 + 3 * 90
-    assert Schedule(132, 4, 2, 4).carried_over([100.0, 110.0, 190.0, 200.0]) == 200
+def test_what_is_not_replayed_takes_as_long_as_rounds_before():
+    assert Schedule(132, 5, 1, 2).carried_over([100.0, 190.0]) == 190 + 3 * 90
+    assert Schedule(132, 2, 1, 2).carried_over([100.0, 190.0]) == 190
+
+
+def test_where_clusters_share_an_sm_neither_the_first_round_tells_nor_the_last():
+    # the second round ends 110 after the first one, and the third one 130 after that; the last two run alone
+    ends = [100.0, 110.0, 190.0, 220.0, 330.0, 350.0, 410.0, 420.0]
+    assert Schedule(132, 14, 2, 8).carried_over(ends) == 420 + 3 * 120
+    assert Schedule(132, 8, 2, 8).carried_over(ends) == 420
 
 
 @pytest.mark.parametrize(("place", "nearest"), [(0, 0), (1, 0), (2, 50), (3, 50), (4, 99)])

@@ -51,13 +51,13 @@ def test_a_chain_of_sums_takes_the_latency_of_each():
 def test_rounds_of_ctas_take_as_long_each():
     out, h100 = np.zeros(1024, np.float32), device_of("h100")
     places = 132 * 2  # two CTAs of 1024 threads are 64 warps
-    one, four = (estimate_of(CHAIN, count, 1024, [out]) for count in (places, 4 * places))
+    one, six = (estimate_of(CHAIN, count, 1024, [out]) for count in (places, 6 * places))
     assert (one.occupancy.ctas, one.occupancy.limiter) == (2, "warps")
-    assert (one.schedule.rounds, four.schedule.rounds) == (1, 4)
-    assert (four.schedule.clusters, four.schedule.replayed) == (8, 4)  # the last two rounds are carried over
-    expected = 4 * (one.cycles - h100.cta_start) + 3 * h100.cta_replace
+    assert (one.schedule.rounds, six.schedule.rounds) == (1, 6)
+    assert (six.schedule.clusters, six.schedule.replayed) == (12, 8)  # the last two rounds are carried over
+    expected = 6 * (one.cycles - h100.cta_start) + 5 * h100.cta_replace
     # less than that: CTAs that do not start together use the pipes better
-    assert 0.85 * expected < four.cycles - h100.cta_start <= expected
+    assert 0.85 * expected < six.cycles - h100.cta_start <= expected
 
 
 @needs_sass_tools
