@@ -4,7 +4,7 @@ from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.dialect import GpuTile, accumulator_layout, fragment_tile
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
-from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_ROWS
+from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_REGISTERS, PIECE_ROWS
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
 from tinyc.dialects.gpu.statements import LdmatrixOp, MmaSyncOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
@@ -19,13 +19,14 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     """Emit the loads: of A four matrices at a time (16 rows), of B four (16 columns), or the last two."""
     side, tile = op.side, fragment_tile(op.fragment.type, op.side)
     buffer, workers = expansion.swizzled[op.tiles], expansion.workers
-    _below, beside = op.warps
+    below, beside = op.warps
+    staged = buffer.staged.tile
     tile_start = expansion.tile_start(op.tiles, op.stage)
     if side == "a":
-        start: AnyWord = workers.warp // beside * tile.rows if beside > 1 else workers.warp * tile.rows
+        warp, along, of_warp = workers.warp // beside if beside > 1 else workers.warp, tile.rows, staged.rows // below
     else:
-        start = workers.warp % beside * tile.columns
-    along = tile.rows if side == "a" else tile.columns
+        warp, along, of_warp = workers.warp % beside, tile.columns, staged.columns // beside
+    start: AnyWord = warp * of_warp + op.first.value
     registers: list[ir.Value] = []
     for offset in range(0, along, 2 * _LINES):
         matrices = 4 if along - offset >= 2 * _LINES else 2
@@ -67,17 +68,18 @@ def load_matrices(
 
 
 def expand_mma_sync(expansion: Expansion, op: MmaSyncOp) -> None:
-    """Emit a product for each piece of the warp's accumulators."""
+    """Emit a product for each piece of the warp's accumulators that has B's columns."""
     layout = accumulator_layout(op.accumulator.type)
     assert layout is not None  # the statement's rule
     lhs, rhs = fragment_tile(op.lhs.type, "a"), fragment_tile(op.rhs.type, "b")
     a, b, sums = (expansion.accumulators[each] for each in (op.lhs, op.rhs, op.accumulator))
     name = instruction_name(lhs, lhs.columns)
-    output: list[ir.Value] = []
+    output = list(sums)
     for number, (row, column) in enumerate(layout.pieces()):
-        left, right = row // PIECE_ROWS * 4, column // PIECE_COLUMNS * 2
-        taken = (*sums[4 * number : 4 * number + 4], *a[left : left + 4], *b[right : right + 2])
-        output += emit_ptx(f"mma.sync.m16n8{name}", *taken)
+        left, right = row // PIECE_ROWS * 4, (column - op.column.value) // PIECE_COLUMNS * 2
+        if 0 <= right < len(b):
+            piece = slice(PIECE_REGISTERS * number, PIECE_REGISTERS * (number + 1))
+            output[piece] = emit_ptx(f"mma.sync.m16n8{name}", *sums[piece], *a[left : left + 4], *b[right : right + 2])
     assert rhs.element == lhs.element  # the statement's rule
     expansion.accumulators[op.output] = output
 

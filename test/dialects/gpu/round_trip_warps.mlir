@@ -63,12 +63,12 @@ module {
         "tgpu.cp_async"(%A, %stage, %X, %block_id_z, %m, %4) {batches = [], bytes = 16 : i64, columns = [[64, 1]], clamped = [], guarded = ["columns"], offset = [0], rows = [[64, 64]]} : (!t64x32_f16_row_64_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
         "tgpu.cp_async"(%B, %stage, %W, %block_id_z, %4, %n) {batches = [], bytes = 16 : i64, columns = [[64, 1]], clamped = [], guarded = ["rows"], offset = [0], rows = [[64, 64]]} : (!t32x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
         "tgpu.commit_group"() {kind = "cp_async"} : () -> ()
-        %5 = "tgpu.ldmatrix"(%A, %arg6) {k = 0 : i64, warps = array<i64: 2, 2>} : (!t64x32_f16_row_64_i64_smem, index) -> !t32x16_f16_frag
-        %6 = "tgpu.ldmatrix"(%B, %arg6) {k = 0 : i64, warps = array<i64: 2, 2>} : (!t32x64_f16_row_128_i64_smem, index) -> !t16x32_f16_frag
-        %7 = "tgpu.ldmatrix"(%A, %arg6) {k = 16 : i64, warps = array<i64: 2, 2>} : (!t64x32_f16_row_64_i64_smem, index) -> !t32x16_f16_frag
-        %8 = "tgpu.ldmatrix"(%B, %arg6) {k = 16 : i64, warps = array<i64: 2, 2>} : (!t32x64_f16_row_128_i64_smem, index) -> !t16x32_f16_frag
-        %acc_9 = "tgpu.mma_sync"(%5, %6, %arg5) : (!t32x16_f16_frag, !t16x32_f16_frag, !t64x64_f32_mma_32_i64_32_i64_acc) -> !t64x64_f32_mma_32_i64_32_i64_acc
-        %acc_10 = "tgpu.mma_sync"(%7, %8, %acc_9) : (!t32x16_f16_frag, !t16x32_f16_frag, !t64x64_f32_mma_32_i64_32_i64_acc) -> !t64x64_f32_mma_32_i64_32_i64_acc
+        %5 = "tgpu.ldmatrix"(%A, %arg6) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!t64x32_f16_row_64_i64_smem, index) -> !t32x16_f16_frag
+        %6 = "tgpu.ldmatrix"(%B, %arg6) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!t32x64_f16_row_128_i64_smem, index) -> !t16x32_f16_frag
+        %7 = "tgpu.ldmatrix"(%A, %arg6) {first = 0 : i64, k = 16 : i64, warps = array<i64: 2, 2>} : (!t64x32_f16_row_64_i64_smem, index) -> !t32x16_f16_frag
+        %8 = "tgpu.ldmatrix"(%B, %arg6) {first = 0 : i64, k = 16 : i64, warps = array<i64: 2, 2>} : (!t32x64_f16_row_128_i64_smem, index) -> !t16x32_f16_frag
+        %acc_9 = "tgpu.mma_sync"(%5, %6, %arg5) {column = 0 : i64} : (!t32x16_f16_frag, !t16x32_f16_frag, !t64x64_f32_mma_32_i64_32_i64_acc) -> !t64x64_f32_mma_32_i64_32_i64_acc
+        %acc_10 = "tgpu.mma_sync"(%7, %8, %acc_9) {column = 0 : i64} : (!t32x16_f16_frag, !t16x32_f16_frag, !t64x64_f32_mma_32_i64_32_i64_acc) -> !t64x64_f32_mma_32_i64_32_i64_acc
         %c1_11 = arith.constant 1 : index
         %9 = arith.addi %arg6, %c1_11 : index
         %c2_12 = arith.constant 2 : index

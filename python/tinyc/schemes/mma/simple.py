@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, equals, is_below, word_where
 from tinyc.dialects.gpu import statements as tgpu
-from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, in_flight_type
-from tinyc.dialects.gpu.fragment_layout import FragmentLayout
+from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, fragment_tile, in_flight_type
+from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -76,30 +76,33 @@ class _Kernel:
         """Emit the loop along k in which warps have the fragments of a step before the products of the last one.
 
         Those of a stage's first step are loaded before the last products of the stage before: the wait for the copies,
-        and the barrier behind which a stage is filled anew, are then in front of these products, not of loads.
+        and the barrier behind which a stage is filled anew, are then in front of these products, not of loads. The last
+        columns of B are left to the next turn: their registers would be the ones too many for ptxas, which takes three
+        times as long with them and uses 20 more.
         """
         parts, index = self.writer.parts, self.writer.frame.index
         stages, bk, depth = parts.tiling.stages, parts.tiling.tile[2], parts.unit.depth
         for stage in range(stages - 1):
             self._load(operands, index(stage), corner, self._k(slice_of_k, index(stage)))
         self._wait()
-        first = self._fragments(operands, index(0), layout, 0)
-        start = [zero, *first, as_i32(0), as_i32(stages - 1)]
+        start = [zero, *self._ahead(operands, index(0), 0), as_i32(0), as_i32(stages - 1)]
         loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), start, loc=here("acc")))
         with ir.InsertionPoint(loop.body):
             step, (sums, *fragments, stage, filled) = loop.induction_variable, loop.inner_iter_args
             following = self._following(Word(stage))
             k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
+            fragments.append(self._last_of_b(operands, as_index(Word(stage)), 0))
             for k in range(0, bk, depth):
                 for side in self._copied_at(k // depth):
                     self.writer.load(side, operands[side], as_index(Word(filled)), corner, k_filled)
                 if k + depth < bk:
-                    next_fragments = self._fragments(operands, as_index(Word(stage)), layout, k + depth)
+                    at = operands, as_index(Word(stage)), k + depth
+                    next_fragments = [*self._ahead(*at), self._last_of_b(*at)]
                 else:
                     self._commit()
                     self._wait()
-                    next_fragments = self._fragments(operands, as_index(following), layout, 0)
-                sums = tgpu.MmaSyncOp(*fragments, sums, sums.type, loc=here("acc")).output
+                    next_fragments = self._ahead(operands, as_index(following), 0)
+                sums = self._product(fragments, sums)
                 fragments = next_fragments
             scf.yield_([sums, *fragments, as_i32(following), stage])
         return loop.results[0]
@@ -204,10 +207,10 @@ class _Kernel:
         if parts.unit.is_wgmma:
             return self._multiply_in_place(operands, stage, at, sums, layout)
         depth, bk = parts.unit.depth, parts.tiling.tile[2]
-        fragments = self._fragments(operands, stage, layout, 0)
+        fragments = self._fragments(operands, stage, 0)
         for k in range(0, bk, depth):
-            following = self._fragments(operands, stage, layout, k + depth) if k + depth < bk else []
-            sums = tgpu.MmaSyncOp(*fragments, sums, sums.type, loc=here("acc")).output
+            following = self._fragments(operands, stage, k + depth) if k + depth < bk else []
+            sums = self._product(fragments, sums)
             fragments = following
         return sums
 
@@ -232,14 +235,43 @@ class _Kernel:
         tgpu.CommitGroupOp(kind)
         return tgpu.WaitGroupOp([sums.type], [product], kind, i64(0), loc=here("acc")).results[0]
 
-    def _fragments(self, operands: list[ir.Value], stage: ir.Value, layout: FragmentLayout, k: int) -> list[ir.Value]:
-        parts = self.writer.parts
-        rows, columns = parts.tiling.unit_tile
-        factor, depth = parts.unit.factor, parts.unit.depth
-        warps = ir.DenseI64ArrayAttr.get(parts.tiling.units)
-        kinds = frag_type(GpuTile(factor, rows, depth), "a"), frag_type(GpuTile(factor, depth, columns), "b")
-        pairs = zip(kinds, operands, strict=True)
-        return [tgpu.LdmatrixOp(kind, tiles, stage, i64(k), warps).fragment for kind, tiles in pairs]
+    def _product(self, fragments: list[ir.Value], sums: ir.Value) -> ir.Value:
+        """Emit the products of A with each part of B."""
+        a, *parts_of_b = fragments
+        column = 0
+        for b in parts_of_b:
+            sums = tgpu.MmaSyncOp(a, b, sums, sums.type, i64(column), loc=here("acc")).output
+            column += fragment_tile(b.type, "b").columns
+        return sums
+
+    def _fragments(self, operands: list[ir.Value], stage: ir.Value, k: int) -> list[ir.Value]:
+        """Emit the loads of what warps multiply at `k` of a stage: of A, and of B."""
+        columns = self.writer.parts.tiling.unit_tile[1]
+        return [self._fragment_of_a(operands, stage, k), self._fragment_of_b(operands, stage, k, range(columns))]
+
+    def _ahead(self, operands: list[ir.Value], stage: ir.Value, k: int) -> list[ir.Value]:
+        """Emit those but for the last columns of B."""
+        columns = self.writer.parts.tiling.unit_tile[1] - PIECE_COLUMNS
+        found = [self._fragment_of_a(operands, stage, k)]
+        return found + ([self._fragment_of_b(operands, stage, k, range(columns))] if columns else [])
+
+    def _last_of_b(self, operands: list[ir.Value], stage: ir.Value, k: int) -> ir.Value:
+        columns = self.writer.parts.tiling.unit_tile[1]
+        return self._fragment_of_b(operands, stage, k, range(columns - PIECE_COLUMNS, columns))
+
+    def _fragment_of_a(self, operands: list[ir.Value], stage: ir.Value, k: int) -> ir.Value:
+        unit, rows = self.writer.parts.unit, self.writer.parts.tiling.unit_tile[0]
+        kind = frag_type(GpuTile(unit.factor, rows, unit.depth), "a")
+        return tgpu.LdmatrixOp(kind, operands[0], stage, i64(k), i64(0), self._warps).fragment
+
+    def _fragment_of_b(self, operands: list[ir.Value], stage: ir.Value, k: int, columns: range) -> ir.Value:
+        unit = self.writer.parts.unit
+        kind = frag_type(GpuTile(unit.factor, unit.depth, len(columns)), "b")
+        return tgpu.LdmatrixOp(kind, operands[1], stage, i64(k), i64(columns.start), self._warps).fragment
+
+    @property
+    def _warps(self) -> ir.Attribute:
+        return ir.DenseI64ArrayAttr.get(self.writer.parts.tiling.units)
 
     def _finish(self, sums: ir.Value, slice_of_k: AnyWord, corner: TileCorner, layout: FragmentLayout) -> None:
         """Emit epilogue and stores: the tile goes through shared memory, in the place of what was multiplied."""

@@ -9,7 +9,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.ldmatrix' gives !tgpu.acc<tensor<64x64xf32, #tgpu.fragments<"mma", 32 : i64, 32 : i64>>>; it must be a !tgpu.frag}}
-  %f = "tgpu.ldmatrix"(%a, %0) {k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !warps
+  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !warps
   gpu.return
 }
 }
@@ -23,8 +23,8 @@ gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
 gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
-  // expected-error @+1 {{'tgpu.ldmatrix' gives 3 warps 32 each of 64; together they have the tile}}
-  %f = "tgpu.ldmatrix"(%a, %0) {k = 0 : i64, warps = array<i64: 3, 2>} : (!a, index) -> !fa
+  // expected-error @+1 {{'tgpu.ldmatrix' gives each of 3 warps 32 of 64, from its 0 on; warps share the tile equally, and load multiples of 8}}
+  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 0 : i64, warps = array<i64: 3, 2>} : (!a, index) -> !fa
   gpu.return
 }
 }
@@ -39,7 +39,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.ldmatrix' takes 16 of 64 elements along k, from 8 on; an MMA takes 32 bytes}}
-  %f = "tgpu.ldmatrix"(%a, %0) {k = 8 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !fa
+  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 8 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !fa
   gpu.return
 }
 }
@@ -56,7 +56,39 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %b = "test.fragment"() : () -> !fa
   %z = "tgpu.zero"() : () -> !warps
   // expected-error @+1 {{'tgpu.mma_sync' takes a !tgpu.frag of side "b", not !tgpu.frag<tensor<32x16xf16>, "a">}}
-  %o = "tgpu.mma_sync"(%a, %b, %z) : (!fa, !fa, !warps) -> !warps
+  %o = "tgpu.mma_sync"(%a, %b, %z) {column = 0 : i64} : (!fa, !fa, !warps) -> !warps
+  gpu.return
+}
+}
+
+// -----
+
+// A part of a warp's columns is inside of them.
+!b = !tgpu.smem<tensor<64x64xf16, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+!fb = !tgpu.frag<tensor<16x32xf16>, "b">
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %0 = arith.constant 0 : index
+  %b = "tgpu.alloc_smem"() : () -> !b
+  // expected-error @+1 {{'tgpu.ldmatrix' gives each of 2 warps 32 of 64, from its 8 on; warps share the tile equally}}
+  %f = "tgpu.ldmatrix"(%b, %0) {first = 8 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!b, index) -> !fb
+  gpu.return
+}
+}
+
+// -----
+
+// And so is what is added to.
+!warps = !tgpu.acc<tensor<64x64xf32, #tgpu.fragments<"mma", 32 : i64, 32 : i64>>>
+!fa = !tgpu.frag<tensor<32x16xf16>, "a">
+!fb = !tgpu.frag<tensor<16x8xf16>, "b">
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %a = "test.fragment"() : () -> !fa
+  %b = "test.fragment"() : () -> !fb
+  %z = "tgpu.zero"() : () -> !warps
+  // expected-error @+1 {{'tgpu.mma_sync' multiplies 32x16 by 16x8 into 32x32 for each warp, from column 32 on}}
+  %o = "tgpu.mma_sync"(%a, %b, %z) {column = 32 : i64} : (!fa, !fb, !warps) -> !warps
   gpu.return
 }
 }
@@ -73,8 +105,8 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %a = "test.fragment"() : () -> !fa16
   %b = "test.fragment"() : () -> !fb
   %z = "tgpu.zero"() : () -> !warps
-  // expected-error @+1 {{'tgpu.mma_sync' multiplies 16x16 by 16x32 into 32x32 for each warp}}
-  %o = "tgpu.mma_sync"(%a, %b, %z) : (!fa16, !fb, !warps) -> !warps
+  // expected-error @+1 {{'tgpu.mma_sync' multiplies 16x16 by 16x32 into 32x32 for each warp, from column 0 on}}
+  %o = "tgpu.mma_sync"(%a, %b, %z) {column = 0 : i64} : (!fa16, !fb, !warps) -> !warps
   gpu.return
 }
 }
@@ -92,7 +124,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %b = "test.fragment"() : () -> !fbb
   %z = "tgpu.zero"() : () -> !warps
   // expected-error @+1 {{'tgpu.mma_sync' multiplies f16 by bf16; operands of a product have one element type}}
-  %o = "tgpu.mma_sync"(%a, %b, %z) : (!fa, !fbb, !warps) -> !warps
+  %o = "tgpu.mma_sync"(%a, %b, %z) {column = 0 : i64} : (!fa, !fbb, !warps) -> !warps
   gpu.return
 }
 }
@@ -111,7 +143,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %b = "test.fragment"() : () -> !fb
   %z = "tgpu.zero"() : () -> !warps
   // expected-error @+1 {{'tgpu.mma_sync' gives !tgpu.acc<tensor<64x64xf32, #tgpu.fragments<"wgmma", 64 : i64, 64 : i64>>>; it must be what it adds to, !tgpu.acc<tensor<64x64xf32, #tgpu.fragments<"mma", 32 : i64, 32 : i64>>>}}
-  %o = "tgpu.mma_sync"(%a, %b, %z) : (!fa, !fb, !warps) -> !acc64
+  %o = "tgpu.mma_sync"(%a, %b, %z) {column = 0 : i64} : (!fa, !fb, !warps) -> !acc64
   gpu.return
 }
 }

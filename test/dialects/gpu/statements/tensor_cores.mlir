@@ -183,7 +183,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.ldmatrix' transposes f32, and only elements of 16 bits can be; store the tile along k}}
-  %f = "tgpu.ldmatrix"(%a, %0) {k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !tgpu.frag<tensor<8x32xf32>, "b">
+  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !tgpu.frag<tensor<8x32xf32>, "b">
   gpu.return
 }
 }
@@ -198,7 +198,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
   // expected-error @+1 {{'tgpu.ldmatrix' takes 32 of 64 elements along k, from 0 on; an MMA takes 32 bytes}}
-  %f = "tgpu.ldmatrix"(%a, %0) {k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !tgpu.frag<tensor<32x32xf16>, "a">
+  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !tgpu.frag<tensor<32x32xf16>, "a">
   gpu.return
 }
 }
@@ -217,7 +217,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %b = "test.op"() : () -> !tgpu.frag<tensor<16x64xf16>, "b">
   %c = "tgpu.zero"() : () -> !r
   // expected-error @+1 {{its accumulators are #tgpu.fragments of mma}}
-  %d = "tgpu.mma_sync"(%a, %b, %c) : (!tgpu.frag<tensor<64x16xf16>, "a">, !tgpu.frag<tensor<16x64xf16>, "b">, !r) -> !r
+  %d = "tgpu.mma_sync"(%a, %b, %c) {column = 0 : i64} : (!tgpu.frag<tensor<64x16xf16>, "a">, !tgpu.frag<tensor<16x64xf16>, "b">, !r) -> !r
   gpu.return
 }
 }
@@ -236,7 +236,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %b = "test.op"() : () -> !tgpu.frag<tensor<16x64xf16>, "b">
   %c = "test.op"() : () -> !f
   // expected-error @+1 {{which tensor cores still add to; wait for it with 'tgpu.wait_group'}}
-  %d = "tgpu.mma_sync"(%a, %b, %c) : (!tgpu.frag<tensor<64x16xf16>, "a">, !tgpu.frag<tensor<16x64xf16>, "b">, !f) -> !f
+  %d = "tgpu.mma_sync"(%a, %b, %c) {column = 0 : i64} : (!tgpu.frag<tensor<64x16xf16>, "a">, !tgpu.frag<tensor<16x64xf16>, "b">, !f) -> !f
   gpu.return
 }
 }

@@ -44,24 +44,38 @@ def zero_accumulators(team: Team, op: ZeroOp) -> Sequence[HeldTile]:
 
 
 def ldmatrix(team: Team, op: LdmatrixOp) -> Sequence[HeldTile]:
-    """Load what the warps multiply next."""
+    """Load what the warps multiply next: of each warp's rows or columns a part."""
     stage, tile = team.stage(op.tiles, op.stage), fragment_tile(op.fragment.type, op.side)
-    depth = tile.columns if op.side == "a" else tile.rows
-    along = slice(op.k.value, op.k.value + depth)
-    part = (slice(None), along) if op.side == "a" else (along, slice(None))
-    stage.read(op.name, team.known, team.done_by_threads(), by_threads=True, part=part)
-    return [WarpFragments(as_multiplied(stage.values[part]), tuple(op.warps))]
+    is_a, (below, beside) = op.side == "a", op.warps
+    along_k = slice(op.k.value, op.k.value + (tile.columns if is_a else tile.rows))
+    warps, extent = (below, tile.rows) if is_a else (beside, tile.columns)
+    event, values = team.done_by_threads(), list[Array]()
+    for each in _warp_parts(stage.values.shape[0 if is_a else 1], warps, op.first.value, extent):
+        part = (each, along_k) if is_a else (along_k, each)
+        stage.read(op.name, team.known, event, by_threads=True, part=part)
+        values.append(stage.values[part])
+    return [WarpFragments(as_multiplied(np.concatenate(values, axis=0 if is_a else 1)), tuple(op.warps))]
 
 
 def mma_sync(team: Team, op: MmaSyncOp) -> Sequence[HeldTile]:
-    """Add the product of what the warps have in registers."""
+    """Add the product of what the warps have in registers to accumulators of as many columns of each."""
     lhs, rhs = (team.values[each] for each in (op.lhs, op.rhs))
     layout = accumulator_layout(op.accumulator.type)
     assert layout is not None  # the statement's rule
-    warps = layout.rows // layout.unit_rows, layout.columns // layout.unit_columns
+    warps = _, beside = layout.rows // layout.unit_rows, layout.columns // layout.unit_columns
     if lhs.warps != warps or rhs.warps != warps:
         raise KernelFault(f"'{op.name}' adds to accumulators of {warps} warps fragments of {lhs.warps} and {rhs.warps}")
-    return [_added(team.values[op.accumulator], lhs.values, rhs.values)]
+    sums, extent = team.values[op.accumulator].copy(), fragment_tile(op.rhs.type, "b").columns
+    for number, each in enumerate(_warp_parts(layout.columns, beside, op.column.value, extent)):
+        factors = rhs.values[:, number * extent : (number + 1) * extent]
+        sums[:, each] = _added(sums[:, each], lhs.values, factors)
+    return [sums]
+
+
+def _warp_parts(whole: int, warps: int, first: int, extent: int) -> list[slice]:
+    """Where the parts of warps beside each other are, each `extent` from the warp's `first` on."""
+    starts = range(first, whole, whole // warps)
+    return [slice(start, start + extent) for start in starts]
 
 
 def wgmma(team: Team, op: WgmmaOp) -> Sequence[HeldTile]:
