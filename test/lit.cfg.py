@@ -1,6 +1,6 @@
 """lit's set-up: every `.mlir` file below is a test that says in RUN lines how `tinyc-opt` is called on it.
 
-The `tinyc-opt` and `filecheck` that run are those of the environment that lit itself runs in. `lit_server.py` runs
+The `tinyc-opt` and `filecheck` that run are those of the environment that lit itself runs in. `command_server.py` runs
 them, so that tinyc is imported once and not for each RUN line; in `opt`, where the command itself is tested, they run
 alone.
 """
@@ -8,7 +8,6 @@ alone.
 import atexit
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,8 +15,8 @@ from pathlib import Path
 import lit.formats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from command_server import start
 from installed import stale_file
-from lit_server import COMMANDS, client_text
 
 here = Path(__file__).resolve().parent
 stale = stale_file()
@@ -42,29 +41,10 @@ config.substitutions.append(("%python", sys.executable))
 # tinyc-opt with the passes of Inputs/sample_opt.py, which do what no pass of tinyc's should.
 config.substitutions.append(("%sample-opt", f"{sys.executable} {here / 'opt' / 'Inputs' / 'sample_opt.py'}"))
 
-
-def start_server(folder: str) -> None:
-    """Start the server, and write the programs that ask it to run the commands; it ends with lit."""
-    address = os.path.join(folder, "socket")
-    server = subprocess.Popen(
-        [sys.executable, "-P", here / "lit_server.py", address],
-        stdin=subprocess.PIPE,  # open in each of lit's processes, and the server ends when none has it
-        stdout=subprocess.PIPE,
-        env={**os.environ, **config.environment},
-        text=True,
-    )
-    if server.stdin is None or server.stdout is None or server.stdout.readline() != "ready\n":
-        lit_config.fatal("test/lit_server.py has not started")
-    for command in COMMANDS:
-        program = Path(folder, command)
-        program.write_text(client_text(sys.executable, command, address))
-        program.chmod(0o755)
-    atexit.register(server.stdin.close)
-
-
 config.direct_path = config.environment["PATH"]
 commands = tempfile.mkdtemp(prefix="lit-")
 main_process = os.getpid()
 atexit.register(lambda: shutil.rmtree(commands, ignore_errors=True) if os.getpid() == main_process else None)
-start_server(commands)
+server = start(commands, {**os.environ, **config.environment})
+atexit.register(server.stdin.close)  # it is open in each of lit's processes, and the server ends when none has it
 config.environment["PATH"] = os.pathsep.join([commands, config.direct_path])

@@ -1,14 +1,16 @@
 """The examples in the documents are executed: console blocks as commands with their output, Python blocks as programs.
 
 In expected output `...` stands for any text. What follows in a document sees the files that came before, and those that
-it shows: a block that begins with a comment which names a file.
+it shows: a block that begins with a comment which names a file. `command_server` runs the commands of tinyc.
 """
 
 import doctest
+import os
 import re
 import shutil
 import subprocess
 import textwrap
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+import command_server
 from ptxsim.clock.sass.toolchain import PROGRAM_VARIABLES, find_program
 
 ROOT = Path(__file__).parent.parent
@@ -68,8 +71,20 @@ def _commands(block: str) -> list[tuple[str, str]]:
     return found
 
 
-def _check(command: str, expected: str, folder: Path) -> None:
-    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of commands: those of tinyc are run by a server."""
+    programs = tmp_path_factory.mktemp("programs")
+    with command_server.start(str(programs), os.environ) as server:
+        yield {**os.environ, "PATH": os.pathsep.join([str(programs), os.environ["PATH"]])}
+        assert server.stdin is not None  # it is a pipe
+        server.stdin.close()
+
+
+def _check(command: str, expected: str, folder: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     output = done.stderr + done.stdout
     # doctest does not take `...` at the start of a line for an ellipsis, nor an empty text for one.
     same = doctest.OutputChecker().check_output(f"|{expected}", f"|{output}", doctest.ELLIPSIS)
@@ -77,14 +92,14 @@ def _check(command: str, expected: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_console_blocks_print_what_they_say(document: str, tmp_path: Path) -> None:
+def test_console_blocks_print_what_they_say(document: str, tmp_path: Path, environment: dict[str, str]) -> None:
     if missing := [name for name in NEEDED.get(document, ()) if not _is_there(name)]:
         pytest.skip(f"did not run: there is no {' and no '.join(missing)}")
     folder = _folder(document, tmp_path)
     for block in _blocks(document, "console"):
         for command, expected in _commands(block):
             if all(find_spec(name) is not None for name in MODULES if name in command):
-                _check(command, expected, folder)
+                _check(command, expected, folder, environment)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

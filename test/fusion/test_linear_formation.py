@@ -1,6 +1,6 @@
 """The formation of regions is linear: twice the nodes, about twice the steps; counted, not timed."""
 
-import sys
+import cProfile
 
 import pytest
 
@@ -22,21 +22,12 @@ SLACK = 1.6
 
 def calls_for(graph, nodes, machine):
     """How many calls of functions the formation takes for each op of a graph."""
-    module, count = tiny_json.import_program(getattr(workloads, graph)(nodes)), 0
-
-    def counted(frame, event, argument):
-        nonlocal count
-        count += event in ("call", "c_call")
-
+    module, profile = tiny_json.import_program(getattr(workloads, graph)(nodes)), cProfile.Profile()
     with module.context:
         function = main_function(module)
         form_regions(function, machine)  # caches of expressions are warm for both sizes
-        sys.setprofile(counted)
-        try:
-            form_regions(function, machine)
-        finally:
-            sys.setprofile(None)
-    return count / len(function.body.blocks[0].operations)
+        profile.runcall(form_regions, function, machine)
+    return sum(each.callcount for each in profile.getstats()) / len(function.body.blocks[0].operations)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)

@@ -20,7 +20,7 @@ def asm(module):
 
 
 def test_programs_survive_being_written_and_read(random_examples):
-    @random_examples(programs(), 80)
+    @random_examples(programs(), 50)
     def check(program):
         module = tiny_json.import_program(program.document, bind=program.bind)
         assert asm(text.parse(asm(module))) == asm(module)
@@ -33,7 +33,7 @@ def test_programs_survive_being_written_and_read(random_examples):
 
 
 def test_weights_change_nothing(random_examples):
-    @random_examples(programs(), 60)
+    @random_examples(programs(), 40)
     def check(program):
         source = json.dumps(program.document)
         inputs = tinyc.compile(source, target="reference", bind=program.bind).signature.inputs

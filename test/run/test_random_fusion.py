@@ -55,7 +55,7 @@ def outcome(case, **options):
 def test_cpu_agrees_with_the_reference_whatever_is_fused(random_examples):
     seen = Counter()
 
-    @random_examples(CASES, 60)
+    @random_examples(CASES, 40)
     def check(case):
         seen[outcome(case, target="cpu")] += 1
 
@@ -65,7 +65,7 @@ def test_cpu_agrees_with_the_reference_whatever_is_fused(random_examples):
 
 
 def test_the_simulator_agrees_with_the_reference_whatever_is_fused(random_examples):
-    @random_examples(CASES, 15)
+    @random_examples(CASES, 10)
     def check(case):
         outcome(case, target="sim")
 

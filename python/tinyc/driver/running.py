@@ -228,6 +228,7 @@ def shown_remarks(arguments: argparse.Namespace) -> Iterator[None]:
 
 def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
     if arguments.remarks:
+        sys.stdout.flush()  # what has been said before stands before them, also where both go to one file
         for remark in remarks:
             sys.stderr.write(f"{remark}\n")
     if arguments.remarks_json is not None:

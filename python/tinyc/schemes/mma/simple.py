@@ -88,10 +88,10 @@ class _Kernel:
         start = [zero, *self._ahead(operands, index(0), 0), as_i32(0), as_i32(stages - 1)]
         loop = rolled(scf.ForOp(index(0), index(parts.steps), index(1), start, loc=here("acc")))
         with ir.InsertionPoint(loop.body):
-            step, (sums, *fragments, stage, filled) = loop.induction_variable, loop.inner_iter_args
+            step, (sums, *carried, stage, filled) = loop.induction_variable, loop.inner_iter_args
             following = self._following(Word(stage))
             k_filled = self._k(slice_of_k, arith.addi(step, index(stages - 1)))
-            fragments.append(self._last_of_b(operands, as_index(Word(stage)), 0))
+            fragments = [*carried, self._last_of_b(operands, as_index(Word(stage)), 0)]
             for k in range(0, bk, depth):
                 for side in self._copied_at(k // depth):
                     self.writer.load(side, operands[side], as_index(Word(filled)), corner, k_filled)

@@ -1,23 +1,31 @@
-"""Runs `tinyc-opt` and `filecheck` for lit, each in a process of its own that has them imported already.
+"""Runs the commands of tinyc for tests, each in a process of its own that has them imported already.
 
-To import tinyc takes a second, and lit tests start it hundreds of times. This process imports both commands once; for
-each call it forks a process, which has the arguments, the folder, the environment and the open files of its caller, and
-runs the command as its console script does. `client_text` is the program that stands for a command on lit's PATH.
+To import tinyc takes a second, and lit tests and documents start it hundreds of times. This process imports the
+commands once; for each call it forks a process, which has the arguments, the folder, the environment and the open files
+of its caller, and runs the command as its console script does. `start` writes programs that stand for them on a PATH.
 
-    python lit_server.py SOCKET, until its standard input ends
+    python command_server.py SOCKET, until its standard input ends
 """
 
 import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 
 #: Command → the module whose `main` it is.
-COMMANDS = {"tinyc-opt": "tinyc.opt.main", "filecheck": "filecheck.main"}
+COMMANDS = {
+    "filecheck": "filecheck.main",
+    "ptxsim": "ptxsim.__main__",
+    "tinyc": "tinyc.driver.cli",
+    "tinyc-opt": "tinyc.opt.main",
+}
 
 _CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
@@ -35,9 +43,27 @@ sys.exit(status)
 """
 
 
-def client_text(python: str, command: str, address: str) -> str:
-    """Return the program that has a command run by the server at `address`."""
-    return _CLIENT.format(python=python, command=os.path.join(os.path.dirname(python), command), address=address)
+def start(folder: str, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start a server, and write the programs that ask it to run the commands into `folder`.
+
+    It ends when nobody has its standard input open any more.
+    """
+    address = os.path.join(folder, "socket")
+    server = subprocess.Popen(
+        [sys.executable, "-P", __file__, address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+    )
+    if server.stdout is None or server.stdout.readline() != "ready\n":
+        raise RuntimeError(f"{__file__} has not started")
+    for command in COMMANDS:
+        program = Path(folder, command)
+        stands_for = os.path.join(os.path.dirname(sys.executable), command)
+        program.write_text(_CLIENT.format(python=sys.executable, command=stands_for, address=address))
+        program.chmod(0o755)
+    return server
 
 
 def serve(address: str) -> None:
