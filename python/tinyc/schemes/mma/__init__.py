@@ -17,12 +17,13 @@ In reading order:
     cost          the time of one
     choice        the fastest of them
     plan          numbers and fields
+    parts         what a plan has decided about a region
     maps          tensor maps of operands and outputs
-    frame         what kernels of both kinds have
+    writer        the statements that kernels of both kinds have
     slices        what becomes of the sums of slices of k, and the kernels beside
     fragments     products whose operand A is made in registers
     simple        kernels whose threads all load and multiply
-    layout        grid, tiles and tensor maps of those whose warpgroups do one of both
+    layout        tiles and tensor maps of those whose warpgroups do one of both
     slabs         epilogue and store of these
     specialised   these kernels
     build         which of them becomes the function

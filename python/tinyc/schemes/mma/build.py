@@ -25,7 +25,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.constants import i64
 from tinyc.schemes.mma.case import mma_case
-from tinyc.schemes.mma.frame import Parts
+from tinyc.schemes.mma.parts import Parts
 from tinyc.schemes.mma.plan import unaligned_plan
 from tinyc.schemes.mma.simple import build_of_threads
 from tinyc.schemes.mma.slices import build_of_sums, build_zero_semaphores

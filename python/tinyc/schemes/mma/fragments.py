@@ -14,7 +14,7 @@ from tinyc.dialects.gpu.dialect import GpuTile, frag_type
 from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import StatementWriter, TileCorner
+from tinyc.schemes.mma.writer import StatementWriter, TileCorner
 
 
 @dataclass(frozen=True)

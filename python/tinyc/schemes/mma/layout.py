@@ -1,4 +1,4 @@
-"""What is known of a kernel of specialised warpgroups before its statements: its grid, tensor maps, tiles."""
+"""What is known of a kernel of specialised warpgroups before its statements: its tensor maps, and tiles."""
 
 import functools
 import math
@@ -8,13 +8,12 @@ from typing import Any, TypeAlias
 from tinyc.analysis.candidate import StridedAccess
 from tinyc.dialects.gpu.dialect import GpuTile, staged_tile
 from tinyc.dialects.region.to_gpu.function import Frame, needed_for
-from tinyc.expr import extents
-from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
-from tinyc.schemes.mma.frame import Parts, StatementWriter, result_type
 from tinyc.schemes.mma.loads import order_of
 from tinyc.schemes.mma.maps import MatrixMap, map_of
+from tinyc.schemes.mma.parts import Parts
 from tinyc.schemes.mma.resources import SLAB_BUFFERS, slab_columns
+from tinyc.schemes.mma.writer import result_type
 from tinyc.vocabulary.attributes import tensor_type
 
 #: What a tensor map is for: an operand, an output, what is read beside one; its number, and the value that is read.
@@ -35,23 +34,6 @@ class KernelLayout:
     def multicast(self, side: int) -> int:
         """How many CTAs share the loads of operand 0 or 1: those that lie along the other axis."""
         return self.parts.tiling.cluster[1 - side]
-
-    @functools.cached_property
-    def cluster_tiles(self) -> tuple[Dim, Dim]:
-        """Tiles along m and n, those that a cluster computes at a time taken as one."""
-        product, (rows, columns, _) = self.parts.product, self.parts.tiling.cluster_tile
-        return extents.ceildiv(product.m, rows), extents.ceildiv(product.n, columns)
-
-    @property
-    def grid(self) -> int:
-        """CTAs: as many as the device runs at once, or as there are tiles."""
-        most = self.parts.origin.target.sms // self.ctas
-        return self.ctas * (min(most, self.tiles) if isinstance(self.tiles, int) else most)
-
-    @functools.cached_property
-    def tiles(self) -> Dim:
-        """How many of these clusters take, of all batches and slices of k."""
-        return extents.product([*self.cluster_tiles, self.parts.product.batch, self.parts.tiling.slices])
 
     @functools.cached_property
     def maps(self) -> dict[_MapKey, MatrixMap]:
@@ -77,12 +59,12 @@ class KernelLayout:
 
     def slab_columns(self, number: int) -> int:
         """Columns of what is stored of an output at a time."""
-        return slab_columns(self.parts.tiling, StatementWriter.element_of(self.parts, number).size_bytes)
+        return slab_columns(self.parts.tiling, self.parts.element_of(number).size_bytes)
 
     def slab_type(self, number: int, residual: ir.Value | None = None) -> ir.Type:
         """The tiles of an output's slabs, or of a residual's: some for each warpgroup that multiplies."""
         width = self.slab_columns(number)
-        element, order = StatementWriter.element_of(self.parts, number), self.parts.stores[number].order
+        element, order = self.parts.element_of(number), self.parts.stores[number].order
         if residual is not None:
             element, order = tensor_type(residual.type).element, order_of(self.parts.residuals[residual][0])
         tile = GpuTile(element, self.parts.tiling.unit_tile[0], width)

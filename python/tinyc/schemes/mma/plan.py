@@ -8,7 +8,6 @@ become fields again.
 import dataclasses
 from typing import Any
 
-from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, staged_operands
@@ -149,16 +148,10 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
 
 
 def mma_grid(tiling: MmaTiling, plan: Plan, case: MmaCase) -> tuple[Dim, Dim, Dim]:
-    """The CTAs of a complete plan along x, y and z: a tile each, or as many as the SMs have room for."""
-    m, n = tiling.tiles_of(case.product)
-    m, n = (extents.ceildiv(count, side) * side for count, side in zip((m, n), tiling.cluster, strict=True))
-    batches = case.product.batch * tiling.slices
-    if tiling.is_persistent:
-        return case.target.sms, 1, 1
+    """The CTAs of a complete plan along x, y and z."""
     assert plan.bind is not None
-    if "m.o" not in plan.bind:
-        return m * n, 1, batches
-    return (m, n, batches) if plan.bind["m.o"] == "block.x" else (n, m, batches)
+    rows_along_x = plan.bind["m.o"] == "block.x" if "m.o" in plan.bind else None
+    return tiling.grid(case.product, case.target.sms, rows_along_x)
 
 
 # --- fields from numbers ----------------------------------------------------------------------------------------------

@@ -13,36 +13,25 @@ from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, frag_type, fragment_tile, in_flight_type
 from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, FragmentLayout
 from tinyc.dialects.region.to_gpu.function import open_function
-from tinyc.expr import extents
-from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.fragments import FragmentWriter
-from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, place_of_tile, rolled
 from tinyc.schemes.mma.maps import dim_word
+from tinyc.schemes.mma.parts import Parts
 from tinyc.schemes.mma.slices import hand_on, plane_of
+from tinyc.schemes.mma.writer import StatementWriter, TileCorner, place_of_tile, rolled
 
 
 def build_of_threads(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function."""
     threads = (parts.tiling.threads, 1, 1)
-    frame = open_function(parts.origin, parts.origin.name, _grid(parts), threads, workspaces=parts.workspaces)
+    frame = open_function(parts.origin, parts.origin.name, parts.grid, threads, workspaces=parts.workspaces)
     with ir.InsertionPoint(frame.body), here():
         _Kernel(StatementWriter(parts, frame)).write()
         gpu.ReturnOp([])
     assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner
-
-
-def _grid(parts: Parts) -> tuple[Dim, Dim, Dim]:
-    """A CTA for each tile and slice of k: in two dimensions, or one after the other in bands; slices one by one."""
-    tiles_m, tiles_n = parts.counts
-    above = parts.product.batch * parts.tiling.slices
-    if parts.is_one_walk:
-        return extents.product([tiles_m, tiles_n]), 1, above
-    along = (tiles_m, tiles_n) if parts.has_rows_along_x else (tiles_n, tiles_m)
-    return *along, above
 
 
 @dataclass(frozen=True)
@@ -161,12 +150,12 @@ class _Kernel:
         parts, index = self.writer.parts, self.writer.frame.index
         x = gpu.block_id(gpu.Dimension.x)
         bm, bn, _ = parts.tiling.tile
-        if parts.is_one_walk:
+        if parts.rows_along_x is None:
             down, across = (dim_word(each, self.writer.frame) for each in parts.counts)
             m, n = map(as_index, place_of_tile(Word.of(x), (down, across), parts.tiling))
         else:
             y = gpu.block_id(gpu.Dimension.y)
-            m, n = (x, y) if parts.has_rows_along_x else (y, x)
+            m, n = (x, y) if parts.rows_along_x else (y, x)
         return TileCorner(batch, arith.muli(m, index(bm), loc=here("m")), arith.muli(n, index(bn), loc=here("n")))
 
     def _load(self, operands: list[ir.Value], stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:

@@ -15,10 +15,10 @@ from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS
 from tinyc.mlir import ir
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import StatementWriter, TileCorner
 from tinyc.schemes.mma.layout import KernelLayout
 from tinyc.schemes.mma.maps import MatrixMap
 from tinyc.schemes.mma.resources import SLAB_BUFFERS
+from tinyc.schemes.mma.writer import StatementWriter, TileCorner
 
 #: The named barrier of the first warpgroup that multiplies.
 _BARRIER = 1

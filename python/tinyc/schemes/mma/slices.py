@@ -19,9 +19,10 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, rolled
 from tinyc.schemes.mma.maps import dim_word
+from tinyc.schemes.mma.parts import Parts
 from tinyc.schemes.mma.tiling import PARTIAL_SUMS, SEMAPHORES
+from tinyc.schemes.mma.writer import StatementWriter, TileCorner, rolled
 from tinyc.vocabulary.element_type import ElementType
 
 #: Sides of the tiles in which partial sums are added, the largest first, and those of a warp.

@@ -20,12 +20,13 @@ from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.fragments import FragmentWriter
-from tinyc.schemes.mma.frame import Parts, StatementWriter, TileCorner, filled, place_of_tile, rolled
 from tinyc.schemes.mma.layout import KernelLayout
 from tinyc.schemes.mma.maps import dim_word
+from tinyc.schemes.mma.parts import Parts, filled
 from tinyc.schemes.mma.slabs import SlabWriter, meet_in_group
 from tinyc.schemes.mma.slices import hand_on, plane_of
 from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.schemes.mma.writer import StatementWriter, TileCorner, place_of_tile, rolled
 
 
 def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
@@ -34,7 +35,7 @@ def build_of_warpgroups(parts: Parts) -> gpu.GPUFuncOp:
     frame = open_function(
         parts.origin,
         parts.origin.name,
-        (kernel.grid, 1, 1),
+        parts.grid,
         (parts.tiling.threads, 1, 1),
         [each.map for each in kernel.maps.values()],
         {"cluster": ir.DenseI32ArrayAttr.get([kernel.ctas, 1, 1])} if kernel.ctas > 1 else None,
@@ -129,15 +130,15 @@ class _Kernel:
 
         Where warpgroups take turns each begins at its own, `turn`, and skips those of the others.
         """
-        ctas = self.layout.ctas
+        ctas, parts = self.layout.ctas, self.writer.parts
         first = Word.of(gpu.block_id(gpu.Dimension.x)) // ctas
         count = Word.of(gpu.grid_dim(gpu.Dimension.x)) // ctas
-        return first + turn * count, self._word(self.layout.tiles), count * turns
+        return first + turn * count, self._word(parts.tiling.work_of(parts.product)), count * turns
 
     def _corner(self, number: AnyWord) -> tuple[AnyWord, AnyWord, AnyWord, AnyWord]:
         """The slice of k and the batch, and where the CTA's tile begins: bands of tiles across, walked along."""
         tiling = self.writer.parts.tiling
-        tiles_m, tiles_n = map(self._word, self.layout.cluster_tiles)
+        tiles_m, tiles_n = map(self._word, tiling.cluster_tiles_of(self.writer.parts.product))
         slice_of_k, batch, number = plane_of(number, tiles_m * tiles_n, self.writer)
         m, n = place_of_tile(number, (tiles_m, tiles_n), tiling)
         (cm, cn), (bm, bn, _), (rows, columns, _) = tiling.cluster, tiling.tile, tiling.cluster_tile

@@ -85,6 +85,30 @@ class MmaTiling:
         """The tiles along m and n."""
         return extents.ceildiv(product.m, self.tile[0]), extents.ceildiv(product.n, self.tile[1])
 
+    def cluster_tiles_of(self, product: MatrixProduct) -> tuple[Dim, Dim]:
+        """The tiles along m and n, those that a cluster computes at a time taken as one."""
+        rows, columns, _ = self.cluster_tile
+        return extents.ceildiv(product.m, rows), extents.ceildiv(product.n, columns)
+
+    def work_of(self, product: MatrixProduct) -> Dim:
+        """How many of these tiles clusters take, of all batches and slices of k."""
+        return extents.product([*self.cluster_tiles_of(product), product.batch, self.slices])
+
+    def grid(self, product: MatrixProduct, sms: int, rows_along_x: bool | None) -> tuple[Dim, Dim, Dim]:
+        """The CTAs along x, y and z: a tile each, or as many as the SMs have room for.
+
+        Tiles below each other are CTAs beside each other along x or y, or, where `rows_along_x` is None, one index of
+        CTAs walks over all tiles.
+        """
+        if self.is_persistent:
+            ctas, work = math.prod(self.cluster), self.work_of(product)
+            at_once = sms // ctas
+            return ctas * (min(at_once, work) if isinstance(work, int) else at_once), 1, 1
+        (m, n), above = self.tiles_of(product), extents.product([product.batch, self.slices])
+        if rows_along_x is None:
+            return extents.product([m, n]), 1, above
+        return (m, n, above) if rows_along_x else (n, m, above)
+
     @property
     def finishes(self) -> bool:
         """Whether the kernel that multiplies finishes the sums, too."""

@@ -1,20 +1,13 @@
-"""What both architectures' kernels of the template have: the frame, the coordinates of tiles, loads, results.
+"""The statements that both architectures' kernels of the template have: loads by threads, epilogues, stores.
 
-In: a region with its complete plan. Out: statements at the insertion point.
+In: the parts of a region. Out: statements at the insertion point.
 """
 
-import dataclasses
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
 
-from tinyc.analysis.candidate import MatrixProduct, StridedAccess
-from tinyc.analysis.kernel_candidate import contraction_of
-from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
-from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.strided_access import residual_accesses
+from tinyc.analysis.candidate import StridedAccess
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
@@ -22,25 +15,17 @@ from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.shared_layout import Order
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
-from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for
+from tinyc.dialects.region.to_gpu.function import Frame, close_body, copy_body, needed_for
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr import extents
-from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.case import mma_case
-from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loading_of, order_of, tile_loads, widest_swizzle
-from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
-from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
+from tinyc.schemes.mma.loads import widest_swizzle
+from tinyc.schemes.mma.parts import Parts
+from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
-
-_Value = TypeVar("_Value")
-#: Positions of axes.
-Axes: TypeAlias = tuple[int, ...]
 
 
 def _narrowed(value: ir.Value, element: ElementType) -> ir.Value:
@@ -58,155 +43,6 @@ class TileCorner:
     batch: ir.Value
     m: ir.Value
     n: ir.Value
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A region that becomes a kernel of the template, and what its plan has decided.
-
-    Where it `is_transposed`, product and tiling are those of the transposed operands, and what the plan calls n is m
-    here. `workspaces` are those of slices of k.
-    """
-
-    origin: Origin
-    is_transposed: bool
-    product: MatrixProduct
-    kernel_loops: KernelLoops
-    contraction: Contraction
-    unit: MatrixUnit
-    tiling: MmaTiling
-    loads: tuple[Load, Load]
-    workspaces: Mapping[str, TensorType]
-    is_guarded: bool = True
-
-    @classmethod
-    def of(cls, origin: Origin, guarded: bool = True) -> "Parts":
-        """The parts of a region whose plan is complete; without `guarded` its loads need nothing of the sizes."""
-        loops = kernel_loops(origin.kernel.op)
-        contraction = contraction_of(origin.kernel, loops)
-        assert not isinstance(contraction, str)  # the candidate has a product
-        assert not isinstance(loops, str)
-        case = mma_case(origin.candidate, origin.target, origin.plan.precision or "ieee")
-        assert not isinstance(case, str)  # the scheme has accepted it
-        unit, loading = case.unit, dataclasses.replace(loading_of(origin.plan), guarded=guarded)
-        tiling, case, is_transposed = oriented(tiling_of(origin.plan, unit.threads), case)
-        product = case.product
-        loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
-        workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
-        return cls(origin, is_transposed, product, loops, contraction, unit, tiling, loads, workspaces, guarded)
-
-    @property
-    def is_specialised(self) -> bool:
-        """Whether one warpgroup loads, by TMA, what others multiply."""
-        return self.tiling.is_persistent and all(load.kind == "tma" for load in self.loads)
-
-    @property
-    def is_one_walk(self) -> bool:
-        """Whether one index of CTAs goes over all tiles, m and n being fused; else there is a grid of them."""
-        return "m.o" not in filled(self.origin.plan.bind)
-
-    @property
-    def has_rows_along_x(self) -> bool:
-        """Whether the CTAs of such a grid that are beside each other have tiles below each other."""
-        return filled(self.origin.plan.bind)[f"{self._axis('m')}.o"] == "block.x"
-
-    def _axis(self, name: str) -> str:
-        """What the plan calls an axis of the product."""
-        return {"m": "n", "n": "m"}.get(name, name) if self.is_transposed else name
-
-    @property
-    def factors(self) -> tuple[ir.Value, ir.Value]:
-        """What is multiplied, the left operand first."""
-        left, right = self.contraction.multiply.operands
-        return (right, left) if self.is_transposed else (left, right)
-
-    @property
-    def factor_axes(self) -> tuple[Axes, Axes, Axes]:
-        """The axes that are m, n and k of what is multiplied."""
-        roles = self.contraction.axis_roles
-        return (roles.n, roles.m, roles.k) if self.is_transposed else (roles.m, roles.n, roles.k)
-
-    @property
-    def result_sides(self) -> tuple[Axes, Axes, Axes]:
-        """The axes of the sums that are rows, columns and batch."""
-        rows, columns, batch = self.contraction.result_sides
-        return (columns, rows, batch) if self.is_transposed else (rows, columns, batch)
-
-    @functools.cached_property
-    def stores(self) -> tuple[Store, ...]:
-        """How each output is stored: of the widest elements as many at a time as the plan says, and lines have."""
-        accesses = [each for each in self.product.results if isinstance(each, StridedAccess)]  # others are refused
-        widest = max(each.element.size_bytes for each in accesses)
-        asked = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
-        by_tma = self.is_specialised and self.tiling.finishes
-        return tuple(
-            store_of(each, by_tma, self.is_guarded, math.gcd(asked, self._line_bytes(each))) for each in accesses
-        )
-
-    def _line_bytes(self, access: StridedAccess) -> int:
-        """Bytes of a line of the narrowest tiles in which an output is stored."""
-        rows, columns = self.tiling.unit_tile
-        return (columns if order_of(access) == "row" else rows) * access.element.size_bytes
-
-    @functools.cached_property
-    def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
-        """What the epilogue reads beside each accumulator and TMA brings to shared memory, with what that needs.
-
-        Of a slice of k it is not known before the end of the products whether it will be needed.
-        """
-        if not self.is_specialised or self.tiling.slices > 1:
-            return {}
-        found = residual_accesses(self.origin.kernel, self.kernel_loops, self.contraction)
-        if self.is_transposed:
-            found = {value: access.transposed for value, access in found.items()}
-        needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
-        boxes = {
-            value: (found[value], each)
-            for value, each in needs.items()
-            if each is not None and self._line_bytes(found[value]) % TMA_BYTES == 0
-        }
-        # Operands of a statement that have one name have one type; what is of another one threads read themselves.
-        elements = [tensor_type(value.type).element for value in boxes]
-        return {value: box for value, box in boxes.items() if tensor_type(value.type).element == elements[0]}
-
-    @functools.cached_property
-    def needs(self) -> Needs:
-        """What has to be a multiple, of an extent, for this kernel to be launched."""
-        slots = [slot.needs for slot in (*self.loads, *self.stores)] + [needs for _, needs in self.residuals.values()]
-        return tuple(dict.fromkeys(need for needs in slots for need in needs))
-
-    @functools.cached_property
-    def counts(self) -> tuple[Dim, Dim]:
-        """Tiles along m and n."""
-        return self.tiling.tiles_of(self.product)
-
-    @functools.cached_property
-    def steps(self) -> Dim:
-        """Tiles along k of each slice of it; the last slices may reach beyond k."""
-        return extents.ceildiv(extents.ceildiv(self.product.k, self.tiling.tile[2]), self.tiling.slices)
-
-    @property
-    def makes_fragments(self) -> bool:
-        """Whether warpgroups make A in their registers of what its tiles have."""
-        return self.loads[0].source is not None
-
-    def copied_access(self, side: int) -> StridedAccess:
-        """Where the elements are that are copied for operand 0 or 1, as they lie."""
-        operand = (self.product.lhs, self.product.rhs)[side]
-        access = operand.access if self.loads[side].source is None else operand.source
-        assert isinstance(access, StridedAccess)  # else its load is through registers
-        return access
-
-    def circular_buffer(self, side: int) -> ir.Type:
-        """The tiles of operand 0 or 1 in shared memory."""
-        load, (bm, bn, bk) = self.loads[side], self.tiling.tile
-        tile = GpuTile(load.element(self.unit), *((bm, bk), (bk, bn))[side])
-        return smem_type(tile, self.tiling.stages, load.order, load.swizzle)
-
-    def guarded(self, always: tuple[str, ...] = (), **axes: str) -> ir.ArrayAttr:
-        """The sides, as `rows="m"`, along whose axis the plan says that a tile may reach beyond the product."""
-        tails = (*map(self._axis, filled(self.origin.plan.predicate_tail)), *always)
-        return ir.ArrayAttr.get([ir.StringAttr.get(side) for side, axis in axes.items() if axis in tails])
 
 
 @dataclass(frozen=True)
@@ -336,7 +172,7 @@ class StatementWriter:
         """Reserve a tile of each output in shared memory, where what was multiplied has been."""
         tiles: list[ir.Value] = []
         for number in range(len(self.parts.product.results)):
-            element = StatementWriter.element_of(self.parts, number)
+            element = self.parts.element_of(number)
             kind = result_type(GpuTile(element, layout.rows, layout.columns), 1, self.parts.stores[number].order)
             op = tgpu.AllocSmemOp(kind, loc=here("C"))
             op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
@@ -350,11 +186,6 @@ class StatementWriter:
         gpu.barrier()
         for number, held in enumerate(tiles):
             self.store(number, held, corner, 0, self.zero)
-
-    @staticmethod
-    def element_of(parts: Parts, number: int) -> ElementType:
-        """The element type of an output."""
-        return tensor_type(parts.origin.kernel.yields[number].value.type).element
 
 
 def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaTiling) -> tuple[AnyWord, AnyWord]:
@@ -389,9 +220,3 @@ def rolled(loop: scf.ForOp) -> scf.ForOp:
     """A loop whose body LLVM is to leave as it is: it has been unrolled as far as it should be."""
     loop.attributes["loop_annotation"] = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>")
     return loop
-
-
-def filled(value: _Value | None) -> _Value:
-    """A field that every complete plan of the scheme has."""
-    assert value is not None
-    return value
