@@ -55,13 +55,13 @@ def plan_of(tiling: MmaTiling) -> dict[str, object]:
         "stages": tiling.stages,
         "raster": {"along": tiling.along, "group": tiling.group},
         "wait_depth": tiling.wait_depth,
+        "split_k": tiling.slices,
+        "algo_choice": {"matmul": tiling.algorithm},
     }
     if tiling.unit_threads > 32:
         plan |= {"schedule": tiling.schedule, "cluster": list(tiling.cluster)}
     if tiling.registers:
         plan["registers"] = list(tiling.registers)
-    if tiling.slices > 1:
-        plan |= {"split_k": tiling.slices, "algo_choice": {"matmul": tiling.algorithm}}
     return plan
 
 

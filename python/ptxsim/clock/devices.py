@@ -293,7 +293,7 @@ _A100 = Device(
     f32_flops_per_second=_specified(19.5e12, "FLOP / s", "NVIDIA A100 data sheet"),
     sustained_hz=_fitted(1.26e9, "Hz", "cuBLAS at 0.88 of the peak, pipes 0.98 busy: xudoong/GEMM's column, 8192"),
     sustained_f32_hz=_assumed(1.41e9, "Hz", "the nominal clock: f32 products are told to come near the peak"),
-    model_error=_measured(0.22, "relative", "bench/clock.py, xudoong/GEMM; of k10 to k12 from 4096 on 4 %"),
+    model_error=_measured(0.21, "relative", "bench/clock.py, xudoong/GEMM; of k10 to k12 from 4096 on 4 %"),
     **_AMPERE,
 )
 _H100 = Device(
@@ -353,7 +353,7 @@ _A6000 = Device(
         1.41e9, "Hz", "its base clock: no publication of the clock under load within 300 W was found"
     ),
     sustained_f32_hz=_assumed(1.41e9, "Hz", "its base clock: f32 products of cuBLAS reach 0.6 of the peak at 1.8e9"),
-    model_error=_measured(0.2, "relative", "bench/clock.py, SGEMM_CUDA"),
+    model_error=_measured(0.18, "relative", "bench/clock.py, SGEMM_CUDA"),
     **_AMPERE_86,
 )
 DEVICES = {each.name: each for each in (_A100, _H100, _H200, _A6000)}
