@@ -55,7 +55,7 @@ def outcome(case, **options):
 def test_cpu_agrees_with_the_reference_whatever_is_fused(random_examples):
     seen = Counter()
 
-    @random_examples(CASES, 40)
+    @random_examples(CASES, 60)
     def check(case):
         seen[outcome(case, target="cpu")] += 1
 

@@ -148,7 +148,7 @@ def test_no_field_is_left_out():
 def test_the_steps_of_a_tile_are_unrolled_and_the_ring_runs_ahead_along_k():
     text = statements("sm_80", {**WARPS, "unroll": {"k.i": 2}, "pipeline": "k.i"})
     counts = Counter(re.findall(r"tgpu\.(\w+)", text))
-    assert counts["mma_sync"] == 2  # of 16 each, in a tile of 32
+    assert counts["mma_sync"] == 2 * 2  # of 16 each in a tile of 32, whose last columns of B are loaded apart
     assert counts["cp_async"] == 2 * 3  # both operands: two stages before the loop, one in it
 
 
