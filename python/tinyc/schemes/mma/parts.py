@@ -21,9 +21,9 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.schemes.mma.case import mma_case
-from tinyc.schemes.mma.loads import TMA_BYTES, Load, Needs, loading_of, order_of, tile_loads
+from tinyc.schemes.mma.loads import Load, Needs, loading_of, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, box_needs, store_of
+from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, line_bytes, residual_boxes, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
@@ -118,13 +118,9 @@ class Parts:
         asked = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
         by_tma = self.is_specialised and self.tiling.finishes
         return tuple(
-            store_of(each, by_tma, self.is_guarded, math.gcd(asked, self._line_bytes(each))) for each in accesses
+            store_of(each, by_tma, self.is_guarded, math.gcd(asked, line_bytes(each, self.tiling.unit_tile)))
+            for each in accesses
         )
-
-    def _line_bytes(self, access: StridedAccess) -> int:
-        """Bytes of a line of the narrowest tiles in which an output is stored."""
-        rows, columns = self.tiling.unit_tile
-        return (columns if order_of(access) == "row" else rows) * access.element.size_bytes
 
     @functools.cached_property
     def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
@@ -137,15 +133,8 @@ class Parts:
         found = residual_accesses(self.origin.kernel, self.kernel_loops, self.contraction)
         if self.is_transposed:
             found = {value: access.transposed for value, access in found.items()}
-        needs = {value: box_needs(access, self.is_guarded) for value, access in found.items()}
-        boxes = {
-            value: (found[value], each)
-            for value, each in needs.items()
-            if each is not None and self._line_bytes(found[value]) % TMA_BYTES == 0
-        }
-        # Operands of a statement that have one name have one type; what is of another one threads read themselves.
-        elements = [tensor_type(value.type).element for value in boxes]
-        return {value: box for value, box in boxes.items() if tensor_type(value.type).element == elements[0]}
+        boxes = residual_boxes([*found.values()], self.tiling.unit_tile, self.is_guarded)
+        return {value: (access, boxes[at]) for at, (value, access) in enumerate(found.items()) if at in boxes}
 
     @functools.cached_property
     def needs(self) -> Needs:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.stores import box_needs
+from tinyc.schemes.mma.stores import residual_boxes
 from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.target import Target
 from tinyc.vocabulary.element_type import ElementType
@@ -114,7 +114,7 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
         bm, bn, _ = tiling.tile
         return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
     residuals = case.product.residuals if tiling.slices == 1 else ()
-    beside = [each.element.size_bytes for each in residuals if box_needs(each) is not None]
+    beside = [residuals[number].element.size_bytes for number in residual_boxes(residuals, tiling.unit_tile)]
     areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
     slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
     return SLAB_BUFFERS * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)

@@ -5,6 +5,7 @@ of threads, as wide as lines allow. What are neighbours in the buffer, those of 
 memory. `needs` are as those of a `Load`: what has to be a multiple at run time, where the kernel is `guarded`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -44,6 +45,30 @@ def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_byt
             return Store("vectors", width, order, needs)
         width //= 2
     return Store("vectors", 1, order)
+
+
+def residual_boxes(
+    residuals: Sequence[StridedAccess], unit_tile: tuple[int, int], guarded: bool = True
+) -> dict[int, Needs]:
+    """Which operands of the epilogue that are as large as an output TMA brings to shared memory, with what that needs.
+
+    Lines are those of a unit's accumulators. Operands of a statement that have one name have one type: what is of
+    another one threads read themselves.
+    """
+    found: dict[int, Needs] = {}
+    for number, access in enumerate(residuals):
+        needs = box_needs(access, guarded)
+        if needs is not None and line_bytes(access, unit_tile) % TMA_BYTES == 0:
+            found[number] = needs
+    return {
+        number: needs for number, needs in found.items() if residuals[number].element is residuals[min(found)].element
+    }
+
+
+def line_bytes(access: StridedAccess, unit_tile: tuple[int, int]) -> int:
+    """Bytes of a line of the narrowest tiles of an output, or of what is as large as one."""
+    rows, columns = unit_tile
+    return (columns if order_of(access) == "row" else rows) * access.element.size_bytes
 
 
 def box_needs(access: StridedAccess, guarded: bool = True) -> Needs | None:
