@@ -18,6 +18,8 @@ from tinyc.expr.interpretation import Interpretation
 from tinyc.expr.terms import Expression, FloorDiv, collected
 
 MAX_EXTENT = 2**63 - 1
+#: What a size counts as that is not known, where something is predicted of it: a decision does not wait for a run's.
+USUAL_EXTENT = 4096
 _MAX_TERMS = 256
 _MAX_DEGREE = 64
 MAX_COEFFICIENT = 2**128

@@ -3,7 +3,7 @@
 ``seconds = launch + max(flops / (peak * fill), bytes / (bandwidth * fill))``, `fill` being the part of the machine that
 the kernel has work for, and that fits on it at a time. Where a scheme has a model of its products, these take the time
 that it predicts, beside the other flops. Every term is kept, for the ledger. A symbolic extent counts as
-`NOMINAL_EXTENT`, so that a decision does not depend on the inputs of a run. Source: specification 000 §5, §6.
+`extents.USUAL_EXTENT`, so that a decision does not depend on the inputs of a run. Source: specification 000 §5, §6.
 """
 
 import functools
@@ -28,8 +28,6 @@ from tinyc.target import Machine
 from tinyc.target.target import Target
 from tinyc.vocabulary.types import TensorType
 
-#: What an extent that is not known counts as.
-NOMINAL_EXTENT = 1024
 #: Registers of a thread besides its accumulators: addresses, indices, values of the moment.
 _OTHER_REGISTERS = 40
 
@@ -304,7 +302,7 @@ def nominal(dim: Dim) -> int:
     return (
         dim
         if isinstance(dim, int)
-        else max(extents.evaluate(dim, dict.fromkeys(extents.symbols(dim), NOMINAL_EXTENT)), 1)
+        else max(extents.evaluate(dim, dict.fromkeys(extents.symbols(dim), extents.USUAL_EXTENT)), 1)
     )
 
 

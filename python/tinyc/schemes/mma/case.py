@@ -14,8 +14,7 @@ from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
 
 MMA_NAME = "mma"
-#: What m, n and k count as where they are not known, and a batch.
-USUAL_SIDE = 4096
+#: What a batch counts as where it is not known; m, n and k are each `extents.USUAL_EXTENT`.
 USUAL_BATCH = 16
 
 
@@ -58,7 +57,7 @@ class MmaCase(ContractionCase):
     def sizes(self) -> tuple[int, int, int, int]:
         """m, n, k and the batch as numbers: what is not known counts as a usual size, or the most that it can be."""
         given = (self.product.m, self.product.n, self.product.k, self.product.batch)
-        usual = (USUAL_SIDE, USUAL_SIDE, USUAL_SIDE, USUAL_BATCH)
+        usual = (extents.USUAL_EXTENT, extents.USUAL_EXTENT, extents.USUAL_EXTENT, USUAL_BATCH)
         m, n, k, batch = (
             size if isinstance(size, int) else min(most, often) if isinstance(most, int) else often
             for size, most, often in zip(given, self.lengths, usual, strict=True)
