@@ -3,6 +3,7 @@
 In: an architecture. Out: tables and figures with their bound.
 """
 
+import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,22 +39,22 @@ class ShapeRanking:
     kernels: tuple[RankedKernel, ...]
 
     @property
-    def picked(self) -> RankedKernel:
-        """The plan that was chosen."""
-        return next(each for each in self.kernels if each.name == self.chosen)
+    def picked(self) -> RankedKernel | None:
+        """The plan that was chosen; None where it makes two kernels, as slices of k do, and the clock takes one."""
+        return next((each for each in self.kernels if each.name == self.chosen), None)
 
     @property
     def loss(self) -> float:
-        """The time of the chosen plan over that of the best."""
-        return self.picked.seconds / self.kernels[0].seconds
+        """The time of the chosen plan over that of the best; infinite where it is not known."""
+        return self.picked.seconds / self.kernels[0].seconds if self.picked else math.inf
 
     @property
     def row(self) -> tuple[object, ...]:
         """Its row of the table."""
         m, n, k = self.sizes
         best, flops = self.kernels[0], 2.0 * m * n * k
-        speeds = [f"{flops / each.seconds / 1e12:.4g}" for each in (self.picked, best)]
-        place = 1 + self.kernels.index(self.picked)
+        speeds = [f"{flops / each.seconds / 1e12:.4g}" if each else "not known" for each in (self.picked, best)]
+        place = 1 + self.kernels.index(self.picked) if self.picked else "-"
         counted = sum(not each.error for each in self.kernels)
         shown = self.chosen, speeds[0], best.name, speeds[1], f"{self.loss:.3f}"
         return f"{m} × {n} × {k}", *shown, place, counted

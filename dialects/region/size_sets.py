@@ -87,7 +87,7 @@ def read_set(text: str) -> SizeSet:
         relation = _AT_MOST if _AT_MOST in part else "="
         name, _, number = (piece.strip() for piece in part.partition(relation))
         value = int(number) if number.isdecimal() and len(number) < 20 else None
-        if not name or value is None or name in given:
+        if not name or name[-1] in "<>!=" or value is None or name in given:
             raise TinycError("InvalidOption", f"'sizes' has '{part}', which reads as no size; {SIZES_FORM}")
         given[name] = f"{_AT_MOST}{value}" if relation == _AT_MOST else value
     return size_set(given)

@@ -88,7 +88,9 @@ def _require_sizes(module: ir.Module, sets: Sequence[SizeSet]) -> None:
         unknown = [name for name in sizes.symbols if name not in known]
         if unknown:
             listed = ", ".join(f"'{name}'" for name in known) or "none"
-            message = f"'sizes': the inputs have no symbol '{unknown[0]}'; they have {listed}"
+            message = (
+                f"'sizes': the inputs have no symbol '{unknown[0]}'; they have {listed}; one that 'bind' fixes is none"
+            )
             raise TinycError("UnboundSymbol", message)
         shown = ", ".join(sizes.shown("{} = {}", "{} <= {}"))
         for each in assumptions_of(block):

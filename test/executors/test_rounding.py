@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import tinyc
 from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.tolerance import Tolerance
 
@@ -48,3 +49,31 @@ def test_a_product_inside_a_sum_is_not_rounded_to_its_own_type(program):
         ("y", "REDUCE", ["p"], {"op": "SUM", "axes": [0], "dtype": "fp32"}),
     )
     assert output_tolerances(module, {"x": np.ones(8), "w": np.ones(8)})["y"].rtol == 1e-5
+
+
+PRODUCT = (
+    ("p", "MUL", ["x", "w"]),
+    ("y", "REDUCE", ["p"], {"op": "SUM", "axes": [0], "dtype": "fp32"}),
+)
+
+
+@pytest.mark.parametrize(("dtype", "is_wider"), [("fp32", True), ("fp16", False)])
+def test_products_of_tf32_lose_the_bits_that_it_lacks(program, dtype, is_wider):
+    module = program({"x": (dtype, [16]), "w": (dtype, [16])}, *PRODUCT)
+    inputs = {"x": np.ones(16), "w": np.ones(16)}
+    exact, cut = output_tolerances(module, inputs)["y"], output_tolerances(module, inputs, is_tf32=True)["y"]
+    assert exact == Tolerance(1e-5, 1e-5)
+    assert cut == (Tolerance(2 * 2.0**-10, 4 * 4 * 2.0**-10) if is_wider else exact)
+
+
+@pytest.mark.parametrize(("plan", "rtol"), [({"precision": "tf32"}, 2.0**-9), (None, 1e-5)])
+def test_a_plan_says_that_products_are_of_tf32(plan, rtol):
+    matrix = {"x": ["M", "K"], "w": ["K", "N"]}
+    uops = [
+        {"id": name, "uop": "INPUT", "arg": {"tensor_id": name, "dtype": "fp32", "shape": shape}}
+        for name, shape in matrix.items()
+    ]
+    document = {"uops": [*uops, {"id": "y", "uop": "MATMUL", "src": ["x", "w"], "arg": {"dtype": "fp32"}}]}
+    model = tinyc.compile(document, target="sim", arch="sm_80", plan=plan, bind={"M": 8, "N": 8, "K": 16})
+    inputs = {"x": np.ones((8, 16), np.float32), "w": np.ones((16, 8), np.float32)}
+    assert model.lowering.tolerances(inputs)["y"].rtol == rtol

@@ -177,7 +177,8 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
 def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", help=f"{', '.join(LISTINGS)} (default: {DEFAULT_TARGET})")
     architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
-    shown = f"the GPU's architecture for sim and cuda: {architectures}; for cuda also several, with a comma between"
+    several = "what is compiled for cuda may have several, with a comma between"
+    shown = f"the GPU's architecture for sim and cuda: {architectures}; {several}"
     parser.add_argument("--arch", metavar="ARCH", help=shown)
 
 

@@ -14,7 +14,9 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
 from tinyc.dialects.exec.to_program import constants_of, program_of
+from tinyc.dialects.gpu.kernel import gpu_kernels_of
 from tinyc.dialects.nvvm.to_ptx import ptx_text
+from tinyc.dialects.region.kernel import kernels_of
 from tinyc.driver.code_text import llvm_ir_in, with_host
 from tinyc.driver.layer import entry_layer
 from tinyc.driver.listings import LAST_LISTING, LISTINGS, listing_file
@@ -26,6 +28,7 @@ from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW, TINY
+from tinyc.plan.attribute import plan_of_attribute
 from tinyc.runtime.program import Program
 from tinyc.target import DEFAULT_ARCH
 from tinyc.text import READABLE_RESOURCE, parse, print_ir
@@ -138,8 +141,11 @@ class Lowering:
 
         Of a Frontend program they are derived where the sums of its ops are written out, in Tiny.
         """
-        derived = output_tolerances(self.module(self.entry), inputs)
-        return derived | output_tolerances(self.module("tiny"), inputs) if self.entry == "frontend" else derived
+        is_tf32 = "plan" in self._steps and _asks_for_tf32(self.module("plan" if self.has("plan") else self.entry))
+        derived = output_tolerances(self.module(self.entry), inputs, is_tf32)
+        if self.entry != "frontend":
+            return derived
+        return derived | output_tolerances(self.module("tiny"), inputs, is_tf32)
 
     def _copy(self, name: str) -> ir.Module:
         """A copy of the module at a layer: with line info its locations are the lines of the GPU layer's listing."""
@@ -226,3 +232,9 @@ def _with_options(step: Step, options: Mapping[str, str | bool]) -> Step:
     """A pass with those of the options that it has."""
     mine = {field.name: options[field.name] for field in dataclasses.fields(step) if field.name in options}
     return dataclasses.replace(step, **mine)
+
+
+def _asks_for_tf32(module: ir.Module) -> bool:
+    """Whether the plan of a kernel does, at the layer of plans or of GPU kernels."""
+    plans = [each.plan for each in (*kernels_of(module).values(), *gpu_kernels_of(module).values())]
+    return any(isinstance(plan, ir.DictAttr) and plan_of_attribute(plan).precision == "tf32" for plan in plans)

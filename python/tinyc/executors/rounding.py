@@ -10,13 +10,15 @@ An output that no float op rounds must be the same bit for bit. Otherwise, with
     atol = max(base, ulp, 2 n u)          rtol = max(base, ulp, 2 sqrt(n) u)
 
 since a sum of n terms of order one is off by up to about n u where its terms cancel, and by about sqrt(n) u of itself
-where they do not.
+where they do not. Where f32 is multiplied as tf32, to which tensor cores cut what they read of memory, each term is off
+by up to 2 t of itself, with t = 2^-10, and their sum by about sqrt(n) t where they cancel: rtol is 2 t and atol
+4 sqrt(n) t at least.
 """
 
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,13 +42,18 @@ from tinyc.vocabulary.element_type import ElementType
 _BASE = {ElementType.F64: 1e-12, ElementType.F32: 1e-5, ElementType.F16: 1e-3, ElementType.BF16: 1e-3}
 
 
+#: What is lost of an f32 that is cut to the 10 bits of tf32, at most, of the value.
+_TF32_ROUNDOFF = 2.0**-10
+
+
 @dataclass(frozen=True)
 class Rounding:
-    """The roundings on the way to a value: coarsest type, number of reduced terms, coarsest accumulator."""
+    """The roundings on the way to a value: coarsest type, number of reduced terms, coarsest accumulator, tf32."""
 
     coarsest: ElementType | None = None
     terms: int = 0
     accumulator: ElementType | None = None
+    is_tf32: bool = False
 
     def merged(self, other: "Rounding") -> "Rounding":
         """The roundings on the way to a value that depends on both."""
@@ -54,6 +61,7 @@ class Rounding:
             _coarser(self.coarsest, other.coarsest),
             max(self.terms, other.terms),
             _coarser(self.accumulator, other.accumulator),
+            self.is_tf32 or other.is_tf32,
         )
 
     def tolerance(self, element: ElementType) -> Tolerance:
@@ -63,7 +71,11 @@ class Rounding:
             return Tolerance()
         least = max(_BASE[coarsest], 2 * coarsest.unit_roundoff)
         growth = 2 * self.accumulator.unit_roundoff if self.accumulator else 0.0
-        return Tolerance(max(least, growth * math.sqrt(self.terms)), max(least, growth * self.terms))
+        found = Tolerance(max(least, growth * math.sqrt(self.terms)), max(least, growth * self.terms))
+        if not self.is_tf32:
+            return found
+        cut = 2 * _TF32_ROUNDOFF
+        return Tolerance(max(found.rtol, cut), max(found.atol, 2 * cut * math.sqrt(self.terms)))
 
 
 def _coarser(left: ElementType | None, right: ElementType | None) -> ElementType | None:
@@ -71,12 +83,17 @@ def _coarser(left: ElementType | None, right: ElementType | None) -> ElementType
     return max(floats, key=lambda element: element.unit_roundoff, default=None)
 
 
-def output_tolerances(module: ir.Module, inputs: Mapping[str, np.ndarray]) -> dict[str, Tolerance]:
-    """The tolerance of each named value and output of a program on inputs of these shapes."""
+def output_tolerances(
+    module: ir.Module, inputs: Mapping[str, np.ndarray], is_tf32: bool = False
+) -> dict[str, Tolerance]:
+    """The tolerance of each named value and output of a program on inputs of these shapes.
+
+    Where it `is_tf32`, products of f32 that are summed may be of tf32.
+    """
     function = main_function(module)
     signature = signature_of(function)
     symbols = symbol_values(signature.inputs, inputs)
-    derivation = _Derivation(kernels_of(module), lambda extent: extent_value(extent, symbols))
+    derivation = _Derivation(kernels_of(module), lambda extent: extent_value(extent, symbols), is_tf32)
     with module.context:
         results = derivation.block(function.regions[0].blocks[0], [Rounding() for _ in signature.inputs])
     outputs = zip(signature.outputs, results, strict=True)
@@ -86,8 +103,8 @@ def output_tolerances(module: ir.Module, inputs: Mapping[str, np.ndarray]) -> di
 class _Derivation:
     """Follows roundings through a function and the kernels that it calls."""
 
-    def __init__(self, known: Mapping[str, Kernel], sizes: Callable[[Dim], int]) -> None:
-        self.kernels, self.sizes = known, sizes
+    def __init__(self, known: Mapping[str, Kernel], sizes: Callable[[Dim], int], is_tf32: bool) -> None:
+        self.kernels, self.sizes, self.is_tf32 = known, sizes, is_tf32
         self.found: dict[str, Tolerance] = {}
 
     def block(self, block: ir.Block, given: Sequence[Rounding]) -> list[Rounding]:
@@ -116,7 +133,8 @@ class _Derivation:
             return self.block(operands[0].block, operands[1:])
         merged = functools.reduce(Rounding.merged, operands, Rounding())
         if op.results[0] in products:
-            return [merged]
+            is_f32 = tensor_type(op.results[0].type).element is ElementType.F32
+            return [replace(merged, is_tf32=merged.is_tf32 or (is_f32 and self.is_tf32))]
         return [_step(op, merged, tensor_type(result.type).element, self.sizes) for result in op.results]
 
 

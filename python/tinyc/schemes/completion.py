@@ -128,7 +128,9 @@ def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Target) -> 
     """
     for scheme in SCHEMES:
         if plan.scheme in (None, scheme.name) and any(_takes_all(scheme, plan, each) for each in candidates):
-            reasons = first_few(f"@{each.name} ({answer_of(scheme, each, target).reason})" for each in candidates)
+            precision = plan.precision or "ieee"
+            answers = ((each.name, answer_of(scheme, each, target, precision).reason) for each in candidates)
+            reasons = first_few(f"@{name} ({reason})" for name, reason in answers)
             message = f"the plan is for scheme '{scheme.name}', which accepts no region of the module: {reasons}"
             raise TinycError("PlanMismatch", f"{message}; leave the plan out")
     # No scheme has its name and its fields: this is said of the most particular candidate.

@@ -36,7 +36,8 @@ def target_of(name: str) -> Target:
     if found is not None:
         return found
     known = either(target.name for target in TARGETS)
-    raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture; choose {known}")
+    what = "several architectures, where one is taken" if "," in name else "no GPU architecture"
+    raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, {what}; choose {known}")
 
 
 def targets_of(names: str | Sequence[str]) -> tuple[Target, ...]:

@@ -224,7 +224,10 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
 def _slice_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, str, str]]:
     steps = extents.ceildiv(case.product.k, tiling.tile[2])
     if isinstance(steps, int) and tiling.slices > max(1, steps):
-        message = f"is {tiling.slices}, and there are {steps} tiles along k; choose at most {steps}"
+        message = (
+            f"is {tiling.slices}, and there are {steps} tiles of {tiling.tile[2]} along k; choose at most {steps}, or "
+            "a 'tile' that is less deep"
+        )
         yield "PlanMismatch", "split_k", message
 
 

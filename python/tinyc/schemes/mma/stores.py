@@ -38,7 +38,7 @@ def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_byt
             return Store("tma", TMA_BYTES // size, order, needs)
     # An access is of neighbours of one line: of its last run, which a line is whole multiples of.
     line = access.columns if order == "row" else access.rows
-    width = most_bytes // size if access.contiguous else 1
+    width = most_bytes // size if access.contiguous and line else 1
     while width > 1:
         needs = needs_of([*strides_of(access), *(run.extent for run in line[-1:])], width, guarded)
         if needs is not None:
