@@ -366,7 +366,7 @@ CONFLICTS = [
     (
         SM80,
         {"split_k": 200, "tile": (128, 128, 64)},
-        "'split_k' is 200, and there are 64 tiles of 64 along k; choose at most 64",
+        "'split_k' is 200, and there are 64 tiles of 64 along k; choose at most 64, or a 'tile' that is less deep",
     ),
     (
         SM80,
