@@ -36,7 +36,7 @@ def target_of(name: str) -> Target:
     if found is not None:
         return found
     known = either(target.name for target in TARGETS)
-    what = "several architectures, where one is taken" if "," in name else "no GPU architecture"
+    what = "several architectures, where one is taken" if "," in str(name) else "no GPU architecture"
     raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, {what}; choose {known}")
 
 

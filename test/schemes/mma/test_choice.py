@@ -148,7 +148,7 @@ def test_a_choice_is_the_same_for_every_hash_seed():
         )
         found.add(done.stdout)
     (order,) = found
-    assert order.startswith("128x")
+    assert order.count("\n") > 100
 
 
 def test_sizes_that_are_not_known_count_as_4096():

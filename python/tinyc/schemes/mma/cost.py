@@ -32,10 +32,6 @@ _HIDDEN_GAP = 0.1
 _UNHIDDEN = 0.1
 #: The part of the time for the tiles that some SMs have more than others in which memory serves only these.
 _UNEVEN = 0.1
-#: How often a warp waits for what passes through its registers, in each tile along k: for the loads of each operand.
-_ROUND_TRIPS = 2
-#: What a limiter is called.
-_TENSOR, _STAGING = "tensor cores", "staging through registers"
 #: Bytes of a partial sum.
 _SUM_BYTES = 4
 
@@ -89,10 +85,6 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     resident = min(resources.ctas_per_sm, math.ceil(tiles / sms))
     terms = _step_terms(tiling, loads, resident, min(tiles, sms), case)
     limiter, step = max(terms, key=lambda term: term[1])
-    if not case.unit.is_wgmma and (staging := dict(terms).get(_STAGING)):
-        # Warps multiply and stage, one after the other, and wait for what they load before they store it.
-        waiting = _ROUND_TRIPS * rates.load_latency_cycles / resident
-        limiter, step = _STAGING, dict(terms)[_TENSOR] + staging + waiting
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
     latency = rates.load_latency_cycles / in_flight / resident
@@ -135,14 +127,14 @@ def _step_terms(
     m_share, n_share = tiling.cluster
     from_l2 = (high / n_share + wide / m_share) * busy_sms / rates.l2_bytes_per_cycle
     terms = [
-        (_TENSOR, bm * bn * bk / macs / busy),
+        ("tensor cores", bm * bn * bk / macs / busy),
         ("shared memory", shared),
         ("L2", max(from_l2, (high + wide) / rates.l2_port_bytes_per_cycle)),
     ]
     computed = sum(side * bk for side, load in zip((bm, bn), loads, strict=True) if load.kind == "registers")
     if computed:
         warps = computed / 32
-        terms.append((_STAGING, warps * _REGISTER_CYCLES / rates.sub_partitions))
+        terms.append(("staging through registers", warps * _REGISTER_CYCLES / rates.sub_partitions))
     if made:
         warps = bm * bk * (bn // wn) / 32
         terms.append(("factors in registers", warps * _FRAGMENT_CYCLES / rates.sub_partitions))
