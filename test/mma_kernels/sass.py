@@ -66,7 +66,7 @@ class KernelSass:
 
 
 def sass_of(ptx: str, arch: str, part: str = "") -> KernelSass:
-    """The code of the kernel whose name has `part`.
+    """The code of the kernel whose name has `part`, of several the first one that multiplies.
 
     Raises:
         InputError: ptxas or nvdisasm is missing.
@@ -74,9 +74,14 @@ def sass_of(ptx: str, arch: str, part: str = "") -> KernelSass:
     """
     made = disassemble(ptx, arch, find_sass_tools())
     resources, functions = read_resources(made.said), read_listing(made.listing)
-    name = next(each for each in resources if part in each)
+    named = [each for each in resources if part in each]
+    name = next((each for each in named if _multiplies(functions[each])), named[0])
     warnings = tuple(each for each in read_warnings(made.said) if each.kernel in ("", name))
     return KernelSass(functions[name], resources[name], warnings)
+
+
+def _multiplies(function: SassFunction) -> bool:
+    return any(each.opcode in PRODUCTS for each in function.instructions)
 
 
 def _natural_loops(function: SassFunction) -> dict[int, set[int]]:
