@@ -1,6 +1,6 @@
 """The clock's verdict on scheme `mma`, in one run: its products beside published kernels, and its choice of plans.
 
-    .venv/bin/python bench/mma.py --kernels ../kernels --record       # writes bench/results/mma.txt; takes two hours of processors
+    .venv/bin/python bench/mma.py --kernels ../kernels --record       # writes bench/results/mma.txt; takes two hours
 
 DIR has the checkouts that `bench/clock.py` takes, and in triton/ what clock_kernels/matmul_in_triton.py writes. ptxas,
 nvdisasm and nvcc are needed, no GPU: all times are predictions by one model. Products are f16 or bf16 with f32 sums; A
