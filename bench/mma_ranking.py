@@ -5,13 +5,14 @@ In: an architecture. Out: tables and figures with their bound.
 
 import math
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tinyc
 from figures import Figures
 from gemm_cases import Product
-from mma_launches import DEVICES, candidate_of
+from mma_launches import DEVICES, RANKED_BY, candidates_of
 from ptxsim.clock.ranking.candidates import Candidate
 from ptxsim.clock.ranking.rank import RankedKernel, rank_kernels
 from tinyc.schemes.mma.choice import RankedTiling
@@ -40,7 +41,7 @@ class ShapeRanking:
 
     @property
     def picked(self) -> RankedKernel | None:
-        """The plan that was chosen; None where it makes two kernels, as slices of k do, and the clock takes one."""
+        """The plan that was chosen; None where it is refused."""
         return next((each for each in self.kernels if each.name == self.chosen), None)
 
     @property
@@ -63,17 +64,31 @@ class ShapeRanking:
 def ranking_of(arch: str, sizes: Sizes, plans: int, jobs: int, cache: Path | None) -> ShapeRanking:
     """The ranking of a shape."""
     product, tilings = Product(*sizes, epilogue="bias_relu"), plans_to_try(ranked(arch, sizes), plans)
-    candidates: list[Candidate] = []
+    candidates: dict[str, tuple[Candidate, ...]] = {}
     for each in tilings:
         try:
             tiling = each.tiling
-            candidates.append(candidate_of(named(tiling), product, arch, plan_of(tiling), tiling.tile[2]))
+            candidates[named(tiling)] = candidates_of(named(tiling), product, arch, plan_of(tiling), tiling.tile[2])
         except tinyc.TinycError as error:
             print(f"{named(each.tiling)} is refused: {error.message}", file=sys.stderr)
-    found = rank_kernels(candidates, DEVICES[arch], jobs, cache)
+    kernels = [kernel for each in candidates.values() for kernel in each]
+    ranked_kernels = {
+        each.name: each for each in rank_kernels(kernels, DEVICES[arch], jobs, cache, few=RANKED_BY[arch])
+    }
+    plans_found = [
+        _in_turn(name, [ranked_kernels[kernel.name] for kernel in each]) for name, each in candidates.items()
+    ]
+    found = tuple(sorted(plans_found, key=lambda each: each.seconds))
     for each in found:
         print(sizes, each.name, each.error or f"{each.seconds * 1e6:.1f} us", file=sys.stderr)
     return ShapeRanking(sizes, named(tilings[0].tiling), found)
+
+
+def _in_turn(name: str, kernels: Sequence[RankedKernel]) -> RankedKernel:
+    """A plan's kernels, one after the other: two where slices of k are added up or their semaphores are zeroed."""
+    cycles, seconds = sum(each.cycles for each in kernels), sum(each.seconds for each in kernels)
+    error = next((each.error for each in kernels if each.error), "")
+    return replace(kernels[-1], name=name, cycles=cycles, seconds=seconds, error=error)
 
 
 def plans_to_try(found: tuple[RankedTiling, ...], count: int) -> list[RankedTiling]:
