@@ -112,7 +112,7 @@ def ratios(results: dict[str, dict[str, Measured]]) -> Figures:
     figures = Figures("regions, now over the others")
     for title, by_name in results.items():
         now = by_name[NOW]
-        figures.row(f"{title}: regions", now.regions, "", WORKLOADS[MEASURED[title]].most_regions)
+        figures.row(f"{title}: regions", now.regions, "", WORKLOADS[MEASURED[title]].most("cpu", "fp32"))
         for name in (ONE_OP, BEFORE):
             if name in by_name:
                 _compare(figures, title, now, name, by_name[name])
@@ -131,10 +131,10 @@ def _compare(figures: Figures, title: str, now: Measured, name: str, other: Meas
 def counted() -> tuple[Table, int]:
     """How many regions each workload has, by machine and element type, and how many of these are too many."""
     found = {name: [regions_of(each, *case) for case in CASES] for name, each in WORKLOADS.items()}
-    most = {name: each.most_regions for name, each in WORKLOADS.items()}
-    rows = tuple((name, most[name], *counts) for name, counts in found.items())
+    most = {name: [each.most(*case) for case in CASES] for name, each in WORKLOADS.items()}
+    rows = tuple((name, max(most[name]), *counts) for name, counts in found.items())
     columns = ("program", "at most", *(f"{machine} {dtype}" for machine, dtype in CASES))
-    missed = sum(count > most[name] for name, counts in found.items() for count in counts)
+    missed = sum(count > each for name, counts in found.items() for count, each in zip(counts, most[name], strict=True))
     return Table("regions, at the sizes of networks", columns, rows, f"{missed} are too many" if missed else ""), missed
 
 

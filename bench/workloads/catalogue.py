@@ -6,7 +6,7 @@ by default a program is small, and of odd sizes.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import networks, operators
 from .graph import Program
@@ -14,16 +14,24 @@ from .graph import Program
 
 @dataclass(frozen=True)
 class Workload:
-    """A program by its sizes, sizes as networks have them, and the most regions that it may have at those."""
+    """A program by its sizes, sizes as networks have them, and the most regions that it may have at those.
+
+    `most_apart` has how many for a machine and an element type that are other than for the rest.
+    """
 
     build: Callable[..., Program]
     large: Mapping[str, int]
     most_regions: int = 1
+    most_apart: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
     @property
     def name(self) -> str:
         """The name of the builder."""
         return self.build.__name__
+
+    def most(self, machine: str, dtype: str) -> int:
+        """The most regions that it may have on a machine, with an element type."""
+        return self.most_apart.get((machine, dtype), self.most_regions)
 
 
 _ROWS = {"rows": 1024, "columns": 1024}
@@ -47,7 +55,9 @@ _ALL = (
     Workload(operators.embedding, {"words": 10_000, "rows": 512, "columns": 512}),
     *(Workload(each, _IMAGES) for each in (operators.max_pooling, operators.average_pooling)),
     Workload(operators.conv_bias_relu, {"batch": 2, "inner": 32, "outer": 32, "height": 28, "width": 28}),
-    *(Workload(each, _PRODUCT) for each in (operators.gemm, operators.gemm_prologue, operators.gemm_epilogue)),
+    *(Workload(each, _PRODUCT) for each in (operators.gemm, operators.gemm_epilogue)),
+    # Weights that warps cast on the way to mma.sync cost each row of tiles anew: a pass over them before is faster.
+    Workload(operators.gemm_prologue, _PRODUCT, most_apart={("sm_80", "fp16"): 2}),
     Workload(networks.mlp, {"rows": 256, "inner": 256, "hidden": 1024, "outer": 256}, 2),
     Workload(networks.gelu_mlp, {"rows": 256, "width": 256, "hidden": 1024}, 2),
     Workload(networks.resnet, {"batch": 2, "channels": 32, "height": 28, "width": 28}, 2),

@@ -15,4 +15,4 @@ def test_a_workload_has_no_more_regions_than_it_may(name, dtype, machine):
     pipeline.parse(f"tiny-to-region{{target={machine}}}").run(module)
     with module.context:
         launches = [op for op in main_function(module).entry_block.operations if isinstance(op, region.LaunchOp)]
-    assert 0 < len(launches) <= workload.most_regions
+    assert 0 < len(launches) <= workload.most(machine, dtype)

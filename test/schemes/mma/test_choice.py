@@ -208,13 +208,12 @@ def test_deeper_rings_wait_less():
     assert seconds(2) > seconds(6)
 
 
-def test_a_last_round_that_is_not_full_costs_as_much_as_one_that_is():
+def test_a_last_round_that_is_not_full_costs_a_round_though_its_tiles_have_l2_for_themselves():
     def seconds(tiles: int) -> float:
         plan = Plan(tile=(128, 256, 64), cluster=(1, 1), schedule="cooperative")
         return choice(SM90, 128 * tiles, 256, 4096, plan=plan).ranked[0].prediction.seconds
 
-    assert seconds(133) == pytest.approx(seconds(264), rel=0.05)
-    assert seconds(133) > 1.8 * seconds(132)
+    assert 1.8 * seconds(132) < seconds(133) < seconds(264)
 
 
 def test_an_epilogue_is_hidden_where_warpgroups_take_turns():

@@ -26,12 +26,17 @@ _REGISTER_CYCLES = 12
 _FRAGMENT_CYCLES = 4
 #: Instructions for an accumulator that becomes an element of an output in shared memory, besides the epilogue's ops.
 _STORE_OPS = 2
+#: The part of its cycles in which a sub-partition multiplies that has one warp, which waits for its own fragments.
+_ALONE = 0.9
 #: The part of a gap that remains where another unit multiplies meanwhile.
 _HIDDEN_GAP = 0.1
 #: The part of the smaller one of compute and memory that does not go on at the same time as the other.
 _UNHIDDEN = 0.1
 #: The part of the time for the tiles that some SMs have more than others in which memory serves only these.
 _UNEVEN = 0.1
+#: What a step may be limited by, where more is asked of it than its cycles.
+_TENSOR = "tensor cores"
+_STAGING = "staging through registers"
 #: Bytes of a partial sum.
 _SUM_BYTES = 4
 
@@ -82,18 +87,13 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     bm, bn, bk = tiling.tile
     tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
-    resident = min(resources.ctas_per_sm, math.ceil(tiles / sms))
-    terms = _step_terms(tiling, loads, resident, min(tiles, sms), case)
-    limiter, step = max(terms, key=lambda term: term[1])
-    # A CTA that is alone waits for its own loads; several fill each other's waits.
-    in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
-    latency = rates.load_latency_cycles / in_flight / resident
-    if latency > step:
-        limiter, step = "latency of loads", latency
-    step += _gap_cycles(tiling, loads, resident, case)
-    rounds = math.ceil(tiles / sms)
-    tile = _tile_cycles(tiling, step * steps, resident, rounds, case)
-    cycles = rates.cta_start_cycles + rates.load_latency_cycles + rounds * tile + _joining_cycles(tiling, case)
+    rounds, waves = math.ceil(tiles / sms), _waves(tiles, resources.ctas_per_sm, sms)
+    loops = [_loop(tiling, loads, steps, wave, case) for wave in waves]
+    cycles = rates.cta_start_cycles + rates.load_latency_cycles + _joining_cycles(tiling, case)
+    for wave, loop in zip(waves, loops, strict=True):
+        cycles += wave.count * wave.resident * _tile_cycles(tiling, loop.cycles, wave.resident, rounds, case)
+    limiter, step, terms = loops[0].limiter, loops[0].step, loops[0].terms
+    tile = _tile_cycles(tiling, loops[0].cycles, waves[0].resident, rounds, case)
     compute = cycles / rates.hz
     memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
     # SMs with a tile more than others get it a little later: they ask for more at a time.
@@ -102,19 +102,67 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
     seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _beside_seconds(tiling, case)
-    return PredictedTime(seconds, limiter, step, tile, rounds, memory, tuple(terms))
+    return PredictedTime(seconds, limiter, step, tile, rounds, memory, terms)
 
 
-def _step_terms(
-    tiling: MmaTiling, loads: Sequence[Load], resident: int, busy_sms: int, case: MmaCase
-) -> list[tuple[str, float]]:
-    """Cycles of an SM for one CTA's tile along k, by what takes them; so many SMs have a tile."""
+@dataclass(frozen=True)
+class _Wave:
+    """CTAs that run at the same time, `count` times: `resident` beside each other on each of `busy_sms`, on average."""
+
+    count: int
+    resident: int
+    busy_sms: float
+
+
+def _waves(tiles: int, ctas_per_sm: int, sms: int) -> list[_Wave]:
+    """Those in which all SMs are full, and the last one, of the tiles that are left."""
+    resident = min(ctas_per_sm, math.ceil(tiles / sms))
+    full, left = divmod(tiles, sms * resident)
+    rounds = math.ceil(left / sms)
+    waves = (full and _Wave(full, resident, sms), left and _Wave(1, rounds, left / rounds))
+    return [each for each in waves if each]
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """The loop along k: a step's limiter, cycles and terms, and the cycles of all of it."""
+
+    limiter: str
+    step: float
+    terms: tuple[tuple[str, float], ...]
+    cycles: float
+
+
+def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, wave: _Wave, case: MmaCase) -> _Loop:
+    """The loop of a CTA in a wave, in cycles of an SM for one of those beside each other."""
+    rates, resident = case.target.matrix, wave.resident
+    terms = _step_terms(tiling, loads, wave, case)
+    limiter, step = max(terms, key=lambda term: term[1])
+    # A CTA that is alone waits for its own loads; several fill each other's waits.
+    in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
+    latency = rates.load_latency_cycles / in_flight / resident
+    if latency > step:
+        limiter, step = "latency of loads", latency
+    before = 0.0
+    if (staging := dict(terms).get(_STAGING, 0.0)) and not case.unit.is_wgmma:
+        # Warps wait for what they load and stage it, then multiply; the first stages before all products.
+        staging += rates.load_latency_cycles / resident
+        limiter, step = _STAGING, dict(terms)[_TENSOR] + staging
+        before = (tiling.stages - 1) * staging
+    step += _gap_cycles(tiling, loads, resident, case)
+    return _Loop(limiter, step, tuple(terms), before + step * steps)
+
+
+def _step_terms(tiling: MmaTiling, loads: Sequence[Load], wave: _Wave, case: MmaCase) -> list[tuple[str, float]]:
+    """Cycles of an SM for one CTA's tile along k, by what takes them."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
     m, n, _, _ = case.sizes
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
-    # Units of fewer warps than the SM has sub-partitions leave some idle.
-    busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers * resident / rates.sub_partitions)
+    # A CTA of fewer warps than the SM has sub-partitions leaves some idle, the same ones as those beside it.
+    busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers / rates.sub_partitions)
+    if not unit.is_wgmma and tiling.consumers * wave.resident <= rates.sub_partitions:
+        busy *= _ALONE
     # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'. Rows that pass through registers
     # on their way are read once, as what they are then.
     rows = unit.rows if unit.is_wgmma else wm
@@ -125,16 +173,16 @@ def _step_terms(
     # What is beyond the operands is not read.
     high, wide = min(bm, m) * bk * held, min(bn, n) * bk * size
     m_share, n_share = tiling.cluster
-    from_l2 = (high / n_share + wide / m_share) * busy_sms / rates.l2_bytes_per_cycle
+    from_l2 = (high / n_share + wide / m_share) * wave.busy_sms / rates.l2_bytes_per_cycle
     terms = [
-        ("tensor cores", bm * bn * bk / macs / busy),
+        (_TENSOR, bm * bn * bk / macs / busy),
         ("shared memory", shared),
         ("L2", max(from_l2, (high + wide) / rates.l2_port_bytes_per_cycle)),
     ]
     computed = sum(side * bk for side, load in zip((bm, bn), loads, strict=True) if load.kind == "registers")
     if computed:
         warps = computed / 32
-        terms.append(("staging through registers", warps * _REGISTER_CYCLES / rates.sub_partitions))
+        terms.append((_STAGING, warps * _REGISTER_CYCLES / rates.sub_partitions))
     if made:
         warps = bm * bk * (bn // wn) / 32
         terms.append(("factors in registers", warps * _FRAGMENT_CYCLES / rates.sub_partitions))
