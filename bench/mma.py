@@ -1,13 +1,14 @@
 """The clock's verdict on scheme `mma`, in one run: its products beside published kernels, and its choice of plans.
 
-    .venv/bin/python bench/mma.py --kernels ../kernels --record       # writes bench/results/mma.txt; takes two hours
+    .venv/bin/python bench/mma.py --kernels ../kernels --record       # writes bench/results/mma_*.txt; takes two hours
 
 DIR has the checkouts that `bench/clock.py` takes, and in triton/ what clock_kernels/matmul_in_triton.py writes. ptxas,
 nvdisasm and nvcc are needed, no GPU: all times are predictions by one model. Products are f16 or bf16 with f32 sums; A
 and B of tinyc's and of Triton's are row-major, fast.cu's lie along k. What is fused is max(A · B + bias, 0).
 
-Launches are predicted whole. Where many are compared, 12 and 24 steps along k of each are carried on, as
-`ptxsim.clock.ranking` does. A bound that is not kept is shown as MISSED, and then the exit status is 1.
+Launches are predicted whole. Where many are compared, some steps along k of each are carried on, as
+`ptxsim.clock.ranking` does: 12 and 24 on an H100, 64 and 128 on an A100. A bound that is not kept is shown as MISSED,
+and then the exit status is 1.
 """
 
 import argparse
@@ -34,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "test"))
 
 from mma_kernels.plans import SHAPES, named, plan_of, ranked
 
-RESULTS = Path(__file__).parent / "results" / "mma.txt"
+RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy",)
 PARTS = ("products", "plans")
 #: The best kernels of each publication, of which the clock's best counts.
@@ -132,15 +133,14 @@ def product_tables(verdict: Verdict, sizes: list[int]) -> tuple[Table, Figures]:
     return Table(f"{device}: predicted times", COLUMNS, tuple(rows), f"{NOTE}. tinyc's plans: {plans}"), figures
 
 
-def tables_of(options: argparse.Namespace) -> list[tuple[Table, Figures]]:
-    """The tables that are asked for."""
+def tables_of(arch: str, options: argparse.Namespace) -> list[tuple[Table, Figures]]:
+    """The tables that are asked for of an architecture."""
     found = []
-    for arch in options.arch or DEVICES:
-        if "products" in (options.part or PARTS):
-            verdict = Verdict(arch, options.kernels, options.recorded, options.jobs)
-            found.append(product_tables(verdict, options.size or [4096, 8192]))
-        if "plans" in (options.part or PARTS):
-            found.append(ranking_tables(arch, SHAPES[: options.shapes], options.plans, options.jobs, options.cache))
+    if "products" in (options.part or PARTS):
+        verdict = Verdict(arch, options.kernels, options.recorded, options.jobs)
+        found.append(product_tables(verdict, options.size or [4096, 8192]))
+    if "plans" in (options.part or PARTS):
+        found.append(ranking_tables(arch, SHAPES[: options.shapes], options.plans, options.jobs, options.cache))
     return found
 
 
@@ -156,17 +156,21 @@ def main() -> int:
     parser.add_argument("--recorded", type=int, default=1, help="clusters of a whole launch that are recorded")
     parser.add_argument("--jobs", type=int, default=2, help="processes that rank")
     parser.add_argument("--cache", type=Path, help="a folder in which the estimates of rankings are kept")
-    parser.add_argument("--record", action="store_true", help=f"write {RESULTS.name} as well")
+    parser.add_argument("--record", action="store_true", help="write results/mma_h100.txt, mma_a100.txt as well")
     options = parser.parse_args()
     tools = find_sass_tools()
     heading = machine(PACKAGES, f"ptxas {tools.ptxas_version}", f"nvdisasm {tools.nvdisasm_version}")
-    found = tables_of(options)
-    tables = [table for each, figures in found for table in (figures.table, each)]
-    show(heading, *tables)
-    if options.record:
-        with RESULTS.open("w", encoding="utf-8") as file, redirect_stdout(file):
-            show(heading, *tables)
-    return int(any(figures.missed for _, figures in found))
+    missed = False
+    for arch in options.arch or DEVICES:
+        found = tables_of(arch, options)
+        tables = [table for each, figures in found for table in (figures.table, each)]
+        missed |= any(figures.missed for _, figures in found)
+        show(heading, *tables)
+        if options.record:
+            path = RESULTS / f"mma_{DEVICES[arch]}.txt"
+            with path.open("w", encoding="utf-8") as file, redirect_stdout(file):
+                show(heading, *tables)
+    return int(missed)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ Plan = dict[str, object]
 DEVICES = {"sm_90a": "h100", "sm_80": "a100"}
 #: The steps along k by which a ranking predicts longer launches. CTAs of an A100 share an SM, and take turns in an
 #: order that changes over many steps: from 12 and 24 of them a product comes out 20 % too fast.
-RANKED_BY = {"sm_90a": FEW_STEPS, "sm_80": (128, 256)}
+RANKED_BY = {"sm_90a": FEW_STEPS, "sm_80": (64, 128)}
 
 
 def launch_of(product: Product, arch: str, plan: Plan) -> KernelLaunch:
