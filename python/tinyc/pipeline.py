@@ -61,6 +61,7 @@ POLY_VIEW: tuple[Step, ...] = (*TINY, TinyToPoly())
 LOOPS_TO_LLVM: tuple[Step, ...] = (
     Upstream("arith-expand{include-bf16=true}"),  # LLVM's own bf16 arithmetic does not run on every CPU
     Upstream("convert-scf-to-cf"),
+    Upstream("convert-vector-to-llvm"),
     Upstream("convert-math-to-llvm"),  # intrinsics first, because LLVM vectorises sqrt and the like
     Upstream("convert-math-to-libm"),  # what has no intrinsic goes to the C library
     Upstream("finalize-memref-to-llvm"),

@@ -12,11 +12,14 @@ from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
 
 
-def agrees(p: Program, **sizes: int) -> bool:
-    """Compare one kernel on the CPU with the reference on random inputs, symbols having these sizes."""
+def agrees(p: Program, model: tinyc.Model | None = None, **sizes: int) -> bool:
+    """Compare one kernel on the CPU with the reference on random inputs, symbols having these sizes.
+
+    `model` is the kernel, if it has been compiled.
+    """
     bound = read_program(p.module, sizes)
     inputs = random_inputs(bound, 0)
-    found = tinyc.compile(one_kernel_program(p)).run(**inputs)
+    found = (model or tinyc.compile(one_kernel_program(p))).run(**inputs)
     expected = tinyc.compile(bound, target="reference").run(**inputs)
     results = compare_all(found, expected, output_tolerances(bound, inputs))
     print(*(each for each in results if not each.ok))

@@ -1,7 +1,7 @@
 """Region → loops: each kernel becomes a function over memrefs in upstream scf, memref, arith and math."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tinyc.analysis.cpu_product import CpuProduct
@@ -24,6 +24,7 @@ from tinyc.mlir import func, ir, passmanager
 from tinyc.mlir.locations import here
 from tinyc.passes import Pass
 from tinyc.runtime.program import STATUS_WORDS
+from tinyc.target import DEFAULT_CPU, VectorUnit, vector_unit_of
 from tinyc.vocabulary.types import TensorType
 
 
@@ -41,7 +42,8 @@ class RegionToLoops(Pass):
            rows that later phases of a step read (`analysis.cpu_steps`), and what a tile of a product reads of its
            operands (`analysis.cpu_product`), in memory of a known size on the stack.
         3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
-        4. The order of every sum is in the code: it depends on no machine.
+        4. The order of every sum is in the code. A product is in vectors of `cpu`, which may add a product without
+           rounding it; all else depends on no machine.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -67,14 +69,20 @@ class RegionToLoops(Pass):
     produces: ClassVar[tuple[str, ...]] = ("loops",)
     works_on: ClassVar[tuple[type[ir.OpView], ...]] = (region.KernelOp,)
 
+    cpu: str = field(
+        default=DEFAULT_CPU,
+        metadata={"doc": "the CPU whose vectors the loops have: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4"},
+    )
+
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""
+        unit = vector_unit_of(self.cpu)
         turns: dict[str, tuple[Dim, tuple[str, ...]]] = {}
         for kernel in kernels_of(module).values():
             tiny.erase_unused(kernel.block)
             require_materialized(kernel)
             turns[kernel.name] = kernel.nest.turns, tuple(kernel.symbols)
-            _write_function(kernel)
+            _write_function(kernel, unit)
             kernel.op.erase()
         passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
             module.operation
@@ -98,7 +106,7 @@ def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str]) -> None:
         simplify.run(function.operation)
 
 
-def _write_function(kernel: Kernel) -> None:
+def _write_function(kernel: Kernel, unit: VectorUnit) -> None:
     """Write the function of a kernel in front of it."""
     buffers, names = list(kernel.buffers), kernel.symbols
     index = ir.IndexType.get()
@@ -112,7 +120,7 @@ def _write_function(kernel: Kernel) -> None:
         slot = rest.pop(0) if status else None
         elements = Elements(dict(zip(buffers, memrefs, strict=True)), dict(zip(names, rest, strict=True)), slot)
         with ir.InsertionPoint(function.entry_block), here():
-            _write_nest(kernel, elements, *arguments[-2:])
+            _write_nest(kernel, elements, unit, *arguments[-2:])
             func.ReturnOp([])
 
 
@@ -123,14 +131,14 @@ def _row_major(tensor: TensorType) -> ir.MemRefType:
     return ir.MemRefType.get(shape, storage_type(tensor.element))
 
 
-def _write_nest(kernel: Kernel, elements: Elements, low: ir.Value, high: ir.Value) -> None:
+def _write_nest(kernel: Kernel, elements: Elements, unit: VectorUnit, low: ir.Value, high: ir.Value) -> None:
     nest = kernel.nest
     if isinstance(nest, OrderedNest):
         nests.ordered_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, ScanNest):
         nests.scan_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, CpuProduct):
-        product_nest(elements, kernel, nest, low, high)
+        product_nest(elements, kernel, nest, unit, low, high)
     elif isinstance(nest, StepNest):
         step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
     else:

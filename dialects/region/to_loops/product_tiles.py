@@ -1,10 +1,13 @@
 """The nest of a product (`analysis.cpu_product`): the sums of a tile of rows and columns at a time.
 
-The axis that is summed up is walked in panels, some products at a time. What a tile reads of the right operand in a
-panel is packed first, and of the left one for a few rows, in the type of the sums: an element of an operand is computed
-once for a tile. Each sum takes its terms in order; panels are filled up with zeros, which change no sum.
+The axis that is summed up is walked in panels. What a tile reads of the right operand in a panel is packed first, a few
+vectors of columns beside each other, and of the left one for a few rows, in the type of the sums: an element of an
+operand is computed once for a tile. The micro-kernel has the sums of those rows and columns in registers and adds the
+products of a panel to them, each sum in order. Rows and columns are filled up with zeros, which nobody reads.
 """
 
+import functools
+import operator
 from contextlib import AbstractContextManager, ExitStack
 
 from tinyc.analysis.cpu_product import CpuProduct
@@ -14,85 +17,100 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
-from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, loops_over
+from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
+from tinyc.dialects.region.to_loops.turns import Neighbours, loops_over
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
-from tinyc.target import GENERIC_CPU
+from tinyc.target import GENERIC_CPU, VectorUnit
 from tinyc.vocabulary.attributes import tensor_type
 
-#: Rows whose sums are added to at a time, and products that are added to each: they are in registers together.
-UNROLLED = 4
+_ROWS, _COLUMNS = GENERIC_CPU.tile_rows, GENERIC_CPU.tile_columns
 
 
-def product_nest(elements: Elements, kernel: Kernel, product: CpuProduct, low: ir.Value, high: ir.Value) -> None:
-    """Compute the tiles of a product, and what is behind it."""
+def product_nest(
+    elements: Elements, kernel: Kernel, product: CpuProduct, unit: VectorUnit, low: ir.Value, high: ir.Value
+) -> None:
+    """Compute the tiles of a product, and what is behind it, in vectors of `unit`."""
     with ExitStack() as stack:
         turn = loops_over(elements, stack, product.tiles, product.tiles, low, high)
-        _Tile(elements, kernel, product, turn).emit()
+        _Tile(elements, kernel, product, unit, turn).emit()
+
+
+def _most(size: int, extent: Dim, unit: int) -> int:
+    """How many of an axis a tile has at the most, whole units of at most `size` together, and one at least."""
+    known = min(extent, size) if isinstance(extent, int) else size
+    return max(1, -(-known // unit)) * unit
 
 
 class _Tile:
     """The code of one tile, `turn` being its place among those along each loop."""
 
-    def __init__(self, elements: Elements, kernel: Kernel, product: CpuProduct, turn: IndexValues) -> None:
+    def __init__(
+        self, elements: Elements, kernel: Kernel, product: CpuProduct, unit: VectorUnit, turn: IndexValues
+    ) -> None:
         self.elements, self.product, self.op = elements, product, product.op
         self.outputs: dict[ir.Value, list[ir.Value]] = {}
         for each in kernel.yields:
             self.outputs.setdefault(each.value, []).append(each.buffer)
-        self.rows = self._run(turn[product.row_loop], GENERIC_CPU.tile_rows, product.rows)
-        self.columns = self._run(turn[product.column_loop], TILE, product.columns)
+        self.rows = self._run(turn[product.row_loop], _ROWS, product.rows)
+        self.columns = self._run(turn[product.column_loop], _COLUMNS, product.columns)
         self.at = list(turn)
         self.row_axis, self.column_axis = (
             product.phase.loops[each] for each in (product.row_loop, product.column_loop)
         )
         element = accumulator_element(product.op)
-        self.depth = GENERIC_CPU.tile_depth_bytes // element.size_bytes
+        self.micro = MicroKernel.of(element, unit, product.rows)
+        self.depth = _most(GENERIC_CPU.tile_depth_bytes // element.size_bytes, product.depth, 1)
+        columns = _most(_COLUMNS, product.columns, self.micro.columns)
+        self.pitch = columns + self.micro.lanes  # rows at a power of two would share few sets of a cache
         register = scalars.register_type(element)
-        self.sums = row_memory(GENERIC_CPU.tile_rows * TILE, register, "sums")
-        self.left = row_memory(UNROLLED * self.depth, register, "left")
-        self.right = row_memory(self.depth * TILE, register, "right")
+        self.sums = row_memory(_most(_ROWS, product.rows, self.micro.rows) * self.pitch, register, "sums")
+        self.left = row_memory(self.depth * self.micro.rows, register, "left")
+        self.right = row_memory(self.depth * columns, register, "right")
 
     def emit(self) -> None:
         """Emit the sums, panel by panel, and then what is behind them."""
-        elements, rows = self.elements, self._filled(self.rows.count)
-        with elements.loop(0, rows, below=GENERIC_CPU.tile_rows) as row, self._along_columns() as column:
-            memref.store(initial(self.op), self.sums, [self._slot(row, TILE, column)])
+        elements, micro = self.elements, self.micro
+        with elements.loop(0, self.rows.count, micro.rows, below=_ROWS) as row, self._panels() as column:
+            micro.store(elements, self.sums, self._sum_slot(row, column), self.pitch, micro.zeros())
         with elements.loop(0, self.product.depth, self.depth) as first:
             count = self._count(first, self.depth, self.product.depth)
             self._pack_right(first, count)
-            with elements.loop(0, rows, UNROLLED, below=GENERIC_CPU.tile_rows) as row:
+            with elements.loop(0, self.rows.count, micro.rows, below=_ROWS) as row:
                 self._pack_left(row, first, count)
-                self._multiply(row, self._filled(count))
-        with elements.loop(0, self.rows.count, below=GENERIC_CPU.tile_rows) as row:
+                with self._panels() as column:
+                    self._multiply(row, column, count)
+        with elements.loop(0, self.rows.count, below=_ROWS) as row:
             self._finish(row)
 
     # --- packing ------------------------------------------------------------------------------------------------------
 
     def _pack_right(self, first: ir.Value, count: ir.Value | int) -> None:
-        """Pack a panel of the right operand."""
-        elements, filled = self.elements, self._filled(count)
-        with elements.loop(0, count, below=self.depth) as k, self._along_columns() as column:
-            at = {self.column_axis: elements.moved(self.columns.first, column)}
-            element = self._factor(self.product.right, first, k, at)
-            memref.store(element, self.right, [self._slot(k, TILE, column)])
-        if filled != count:
-            with elements.loop(count, filled, below=self.depth) as k, self._along_columns() as column:
-                memref.store(initial(self.op), self.right, [self._slot(k, TILE, column)])
+        """Pack a panel of the right operand: the columns of a micro-kernel beside each other, product by product."""
+        elements, width = self.elements, self.micro.columns
+        with self._panels() as panel:
+            near = self._near(panel, width, self.columns.count)
+            with elements.loop(0, count, below=self.depth) as k:
+                with elements.loop(0, near, below=width) as column:
+                    at = {self.column_axis: elements.moved(self.columns.first, elements.moved(panel, column))}
+                    element = self._factor(self.product.right, first, k, at)
+                    memref.store(element, self.right, [self._right_slot(panel, k, column)])
+                if near != width:
+                    with elements.loop(near, width, below=width) as column:
+                        memref.store(initial(self.op), self.right, [self._right_slot(panel, k, column)])
 
     def _pack_left(self, row: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
-        """Pack a panel of the rows of the left operand from `row` on."""
-        elements, filled, rows = self.elements, self._filled(count), self.rows.count
-        near: ir.Value | int = UNROLLED
-        if filled != count or self._filled(rows) != rows:
-            with elements.loop(0, UNROLLED) as i, elements.loop(0, filled, below=self.depth) as k:
-                memref.store(initial(self.op), self.left, [self._slot(i, self.depth, k)])
-            end = elements.index(rows) if isinstance(rows, int) else rows
-            near = arith.minsi(elements.index(UNROLLED), arith.subi(end, row))
-        with elements.loop(0, near, below=UNROLLED) as i, elements.loop(0, count, below=self.depth) as k:
+        """Pack a panel of the rows of the left operand from `row` on, product by product."""
+        elements, height = self.elements, self.micro.rows
+        near = self._near(row, height, self.rows.count)
+        if near != height:
+            with elements.loop(0, count, below=self.depth) as k, elements.loop(0, height) as i:
+                memref.store(initial(self.op), self.left, [self._left_slot(k, i)])
+        with elements.loop(0, near, below=height) as i, elements.loop(0, count, below=self.depth) as k:
             at = {self.row_axis: elements.moved(self.rows.first, elements.moved(row, i))}
             element = self._factor(self.product.left, first, k, at)
-            memref.store(element, self.left, [self._slot(i, self.depth, k)])
+            memref.store(element, self.left, [self._left_slot(k, i)])
 
     def _factor(self, factor: ir.Value, first: ir.Value, k: ir.Value, at: AxisValues) -> ir.Value:
         """An element of an operand: product `k` of the panel from `first` on, at a row or a column."""
@@ -105,20 +123,17 @@ class _Tile:
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
-    def _multiply(self, row: ir.Value, count: ir.Value | int) -> None:
-        """Add the products of a panel to the sums of the rows from `row` on."""
-        elements, near = self.elements, range(UNROLLED)
-        with elements.loop(0, count, UNROLLED, below=self.depth) as k, self._along_columns() as column:
-            rights = [memref.load(self.right, [self._slot(elements.moved(k, j), TILE, column)]) for j in near]
-            for i in near:
-                slot = [self._slot(elements.moved(row, i), TILE, column)]
-                total = memref.load(self.sums, slot)
-                for j in near:
-                    at = self._slot(elements.index(i), self.depth, elements.moved(k, j))
-                    factors = [memref.load(self.left, [at]), rights[j]]
-                    term = scalars.elementwise("mul", accumulator_element(self.op), factors)
-                    total = elements.combined(self.op, total, term)
-                memref.store(total, self.sums, slot)
+    def _multiply(self, row: ir.Value, column: ir.Value, count: ir.Value | int) -> None:
+        """Add the products of a panel to the sums of a micro-kernel."""
+        elements, micro = self.elements, self.micro
+        slot = self._sum_slot(row, column)
+        start = micro.load(elements, self.sums, slot, self.pitch)
+
+        def step(k: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+            left, right = self._left_slot(k, self.elements.index(0)), self._right_slot(column, k, elements.index(0))
+            return micro.multiplied(elements, (self.left, left), (self.right, right), sums)
+
+        micro.store(elements, self.sums, slot, self.pitch, elements.repeated(count, self.depth, start, step))
 
     # --- results ------------------------------------------------------------------------------------------------------
 
@@ -129,12 +144,12 @@ class _Tile:
         def finished(index: IndexValues) -> ir.Value:
             here = values_at(elements, op.operand, kernel.dims, index, set(op.axes))
             column = counters.expression(here[self.column_axis]) - counters.expression(self.columns.first)
-            return elements.finished(op, memref.load(self.sums, [self._slot(row, TILE, counters.value(column))]))
+            return elements.finished(op, memref.load(self.sums, [self._sum_slot(row, counters.value(column))]))
 
         elements.reduced[op.output] = finished
         at = list(self.at)
         at[self.product.row_loop] = elements.moved(self.rows.first, row)
-        with self._along_columns() as column:
+        with elements.loop(0, self.columns.count, below=_COLUMNS) as column:
             at[self.product.column_loop] = elements.moved(self.columns.first, column)
             for phase in kernel.loops.phases:
                 value, is_sum = kernel.value(phase), phase is self.product.phase
@@ -161,18 +176,28 @@ class _Tile:
             return extent
         return arith.minsi(self.elements.index(size), arith.subi(self.elements.extent(extent), first))
 
-    def _filled(self, count: ir.Value | int) -> ir.Value | int:
-        """A number of rows or products, filled up to a multiple of `UNROLLED`."""
-        if isinstance(count, int):
-            return -(-count // UNROLLED) * UNROLLED
-        size, more = self.elements.index(UNROLLED), self.elements.index(UNROLLED - 1)
-        return arith.muli(arith.divui(arith.addi(count, more), size), size)
+    def _near(self, first: ir.Value, size: int, count: ir.Value | int) -> ir.Value | int:
+        """How many there are of `count` from `first` on, at most `size`; `first` is a multiple of it."""
+        if isinstance(count, int) and count % size == 0:
+            return size
+        end = self.elements.index(count) if isinstance(count, int) else count
+        return arith.minsi(self.elements.index(size), arith.subi(end, first))
 
-    def _along_columns(self) -> AbstractContextManager[ir.Value]:
-        """Emit the innermost loop over the columns of the tile."""
-        return self.elements.loop(0, self.columns.count, below=TILE)
+    def _panels(self) -> AbstractContextManager[ir.Value]:
+        """Emit the loop over the first columns of the micro-kernels of the tile."""
+        return self.elements.loop(0, self.columns.count, self.micro.columns, below=_COLUMNS)
 
-    def _slot(self, row: ir.Value, width: int, column: ir.Value) -> ir.Value:
-        """Where an element of packed rows is."""
+    def _sum_slot(self, row: ir.Value, column: ir.Value) -> ir.Value:
+        return self._slot((row, self.pitch), (column, 1))
+
+    def _left_slot(self, k: ir.Value, row: ir.Value) -> ir.Value:
+        return self._slot((k, self.micro.rows), (row, 1))
+
+    def _right_slot(self, panel: ir.Value, k: ir.Value, column: ir.Value) -> ir.Value:
+        return self._slot((panel, self.depth), (k, self.micro.columns), (column, 1))
+
+    def _slot(self, *terms: tuple[ir.Value, int]) -> ir.Value:
+        """Where an element of packed rows is: the sum of places, each times a number."""
         counters = self.elements.counters
-        return counters.value(counters.expression(row) * width + counters.expression(column))
+        expressions = [counters.expression(place) * times for place, times in terms]
+        return counters.value(functools.reduce(operator.add, expressions))

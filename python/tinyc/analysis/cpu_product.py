@@ -55,7 +55,7 @@ class CpuProduct:
         """The tiles along each loop, of one element along those that are not of rows and columns."""
         found = list(self.kernel.loops.extents)
         found[self.row_loop] = extents.ceildiv(self.rows, GENERIC_CPU.tile_rows)
-        found[self.column_loop] = extents.ceildiv(self.columns, GENERIC_CPU.tile_elements)
+        found[self.column_loop] = extents.ceildiv(self.columns, GENERIC_CPU.tile_columns)
         return tuple(found)
 
     @property

@@ -180,7 +180,7 @@ def _cpu(lowerings: Sequence[Lowering]) -> Executor:
     llvm_ir, program, constants = lowering.llvm_ir(), lowering.program(), lowering.constants()
 
     def compiled(cpu: str | None = None) -> Artifact:
-        made = compile_object(llvm_ir, cpu)
+        made = compile_object(llvm_ir if cpu is None else lowering.for_cpu(cpu).llvm_ir(), cpu)
         return Artifact("cpu", program, made.image, "x86-64", made.cpu, made.flags, constants)
 
     try:

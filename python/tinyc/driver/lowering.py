@@ -29,8 +29,9 @@ from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW, TINY
 from tinyc.plan.attribute import plan_of_attribute
+from tinyc.runtime.cpu_features import machine_level
 from tinyc.runtime.program import Program
-from tinyc.target import DEFAULT_ARCH
+from tinyc.target import DEFAULT_ARCH, DEFAULT_CPU
 from tinyc.text import READABLE_RESOURCE, parse, print_ir
 
 
@@ -87,6 +88,8 @@ class Lowering:
         values = {**self.options, "line_info": line_info is not None}
         if STEPS[target] is _GPU_STEPS:
             values["target"] = self.options.get("arch", DEFAULT_ARCH)  # regions are formed for what runs them
+        else:
+            values.setdefault("cpu", machine_level() or DEFAULT_CPU)
         self._steps = {
             name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }
@@ -94,6 +97,11 @@ class Lowering:
         self._present: dict[str, set[str] | None] = {}  # whose ops a module has that has been verified
         self._ledgers: list[Ledger] = []
         self._texts: dict[tuple[str, bool, bool], str] = {}
+
+    def for_cpu(self, cpu: str) -> "Lowering":
+        """The same program on its way to the code of another CPU, a level of x86-64."""
+        options = {**self.options, "cpu": cpu}
+        return Lowering(self._modules[self.entry], self.target, options, self.line_info)
 
     def has(self, name: str) -> bool:
         """Whether the program goes through a layer: what was read at a later layer has no earlier one."""

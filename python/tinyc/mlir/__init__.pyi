@@ -15,6 +15,7 @@ from tinyc.mlir import memref as memref
 from tinyc.mlir import nvvm as nvvm
 from tinyc.mlir import passmanager as passmanager
 from tinyc.mlir import scf as scf
+from tinyc.mlir import vector as vector
 
 #: The dotted name of the bindings' root package.
 PROVIDER: str

@@ -703,7 +703,7 @@ class VectorType(ShapedType):
         shape: Sequence[int],
         element_type: Type,
         *,
-        scalable: Sequence | None = None,
+        scalable: Sequence[bool] | None = None,
         scalable_dims: Sequence[int] | None = None,
         loc: Location | None = None,
     ) -> VectorType: ...

@@ -118,6 +118,7 @@ def alloca(
     dynamic_sizes: Sequence[ir.Value],
     symbol_operands: Sequence[ir.Value],
     *,
+    alignment: int | None = ...,
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpResult: ...

@@ -82,6 +82,17 @@ def flags_of(features: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(_FLAGS[feature] for feature in features))
 
 
+def machine_level() -> str | None:
+    """The highest level whose features this machine has; None where it is no x86-64."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return None
+    return _fitting_levels(_machine_flags())[-1]
+
+
+def _fitting_levels(present: frozenset[str]) -> list[str]:
+    return [level for level in _LEVELS if {*flags_of(level_features(level))} <= present]
+
+
 def require_machine(flags: Iterable[str]) -> None:
     """Check that this machine runs object code that needs `flags` of its CPU.
 
@@ -94,11 +105,10 @@ def require_machine(flags: Iterable[str]) -> None:
     present = _machine_flags()
     missing = [flag for flag in flags if flag not in present]
     if missing:
-        fitting = [level for level in _LEVELS if {*flags_of(level_features(level))} <= present]
         raise TinycError(
             "UnsupportedTarget",
             f"the model's code needs a CPU with {', '.join(missing)}, which {_CPUINFO} does not list for this machine; "
-            f"compile the program here, or save the model with cpu='{fitting[-1]}'",
+            f"compile the program here, or save the model with cpu='{_fitting_levels(present)[-1]}'",
         )
 
 

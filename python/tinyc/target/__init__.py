@@ -5,14 +5,17 @@ In reading order:
     machine         what the cost of a kernel is computed from, on any machine
     target          what a GPU architecture has
     sm80, sm90      Ampere and Hopper
-    cpu             a CPU, by a fixed table
+    cpu             a CPU, by a fixed table, and the vectors of each level of x86-64
 """
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError, either
+from tinyc.target.cpu import DEFAULT_CPU as DEFAULT_CPU
 from tinyc.target.cpu import GENERIC_CPU, CpuTarget
+from tinyc.target.cpu import VectorUnit as VectorUnit
+from tinyc.target.cpu import vector_unit_of as vector_unit_of
 from tinyc.target.sm80 import SM80
 from tinyc.target.sm90 import SM90
 from tinyc.target.target import Target

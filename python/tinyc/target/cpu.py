@@ -1,12 +1,51 @@
 """A CPU, by a fixed table: decisions for it are the same on every machine, whatever the one that compiles has.
 
 The numbers are round ones for eight cores of a server of the years about 2022 with 256-bit vectors. They decide what is
-fused, and in which form its loops are; code is compiled for the CPU that runs it.
+fused, and in which form its loops are. The vectors that loops have are those of the CPU that code is made for, by its
+level of the x86-64 psABI.
 """
 
 from dataclasses import dataclass
 
+from tinyc.diagnostics import TinycError, either
 from tinyc.target.machine import Rates
+
+
+@dataclass(frozen=True)
+class VectorUnit:
+    """The vector registers of a CPU, of so many bytes, and whether it adds a product in one instruction."""
+
+    register_bytes: int
+    registers: int
+    has_fma: bool
+    #: Vectors of columns that a micro-kernel has beside each other.
+    micro_vectors: int = 2
+
+    @property
+    def micro_rows(self) -> int:
+        """Rows of a micro-kernel: its sums, the vectors that it multiplies, and an element of a row are in registers.
+
+        One is left for what else there is.
+        """
+        return (self.registers - self.micro_vectors - 2) // self.micro_vectors
+
+
+_SSE, _AVX2, _AVX512 = VectorUnit(16, 16, False), VectorUnit(32, 16, True), VectorUnit(64, 32, True)
+#: By the levels of the x86-64 psABI, each of which has what the one before it has.
+VECTOR_UNITS = {"x86-64": _SSE, "x86-64-v2": _SSE, "x86-64-v3": _AVX2, "x86-64-v4": _AVX512}
+#: What loops are for where nobody says it: CPUs of the years since 2013.
+DEFAULT_CPU = "x86-64-v3"
+
+
+def vector_unit_of(cpu: str) -> VectorUnit:
+    """The vector registers of a level of x86-64, such as "x86-64-v3".
+
+    Raises:
+        TinycError: `UnsupportedTarget`: there is no such level.
+    """
+    if cpu not in VECTOR_UNITS:
+        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, no CPU; choose {either(map(repr, VECTOR_UNITS))}")
+    return VECTOR_UNITS[cpu]
 
 
 @dataclass(frozen=True)
@@ -18,8 +57,10 @@ class CpuTarget:
     #: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises
     #: without reordering any sum.
     tile_elements: int
-    #: Rows of a product that are computed together, and the bytes of each one that is packed for them.
+    #: Rows and columns of a product that are computed together, of whole micro-kernels, and the bytes of each one that
+    #: are packed for them at a time.
     tile_rows: int
+    tile_columns: int
     tile_depth_bytes: int
     #: So many rows of a product are as fast in tiles as one by one, in lanes, where the columns do not lie along each
     #: other in memory.
@@ -40,8 +81,9 @@ GENERIC_CPU = CpuTarget(
     name="cpu",
     names=("cpu",),
     tile_elements=128,
-    tile_rows=192,
-    tile_depth_bytes=256,
+    tile_rows=168,
+    tile_columns=256,
+    tile_depth_bytes=1024,
     rows_worth_packing=32,
     step_bytes=128 * 1024,
     fewest_lanes=32,

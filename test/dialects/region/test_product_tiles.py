@@ -8,6 +8,7 @@ from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_prog
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.dialects.registry import context
+from tinyc.runtime.cpu_features import machine_level
 
 SIZES = [(1, 1, 1), (2, 2, 2), (3, 130, 7), (5, 128, 0), (4, 3, 200), (193, 5, 65), (200, 129, 64), (385, 260, 3)]
 
@@ -71,7 +72,18 @@ def test_an_operand_is_computed_in_one_place_of_the_code_whatever_the_rows():
     p.result(matmul(p, p["a"], p.cast(p["b"], element="f32"), "300 130 70"))
     text = tinyc.compile(one_kernel_program(p)).text("loops")
     assert text.count("arith.sitofp") == 1
-    assert text.index("arith.sitofp") < text.index("arith.mulf")
+    assert text.index("arith.sitofp") < text.index("vector.load")
+
+
+@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8"])
+def test_a_product_is_right_in_the_vectors_of_every_cpu(cpu, element, tmp_path):
+    if (machine_level() or "") < cpu:
+        pytest.skip(f"this machine's CPU is of level {machine_level()}")
+    p = Program(a=f"{element} 70 300", b=f"{element} 300 140")
+    p.result(matmul(p, p["a"], p["b"], "70 140 300"))
+    tinyc.compile(one_kernel_program(p)).save(tmp_path / "product.tinyc", cpu=cpu)
+    assert agrees(p, tinyc.load(tmp_path / "product.tinyc"))
 
 
 @pytest.mark.parametrize(("a", "b"), [("1 70", "70 130"), ("300 70", "70 1")])

@@ -209,7 +209,7 @@ def test_a_row_has_as_many_lanes_as_it_fills(length):
     p = Program(x=f"f32 300 {length}")
     p.result(p.sum(p["x"], 1))
     lanes = 1 << length.bit_length() - 1
-    assert f"memref.alloca() : memref<{lanes}xf32>" in tinyc.compile(p.module).text("loops")
+    assert f"memref.alloca() {{alignment = 64 : i64}} : memref<{lanes}xf32>" in tinyc.compile(p.module).text("loops")
 
 
 def test_a_pooling():

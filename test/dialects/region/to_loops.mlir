@@ -1,4 +1,6 @@
 // RUN: tinyc-opt --region-to-loops --split-input-file %s | filecheck %s
+// RUN: tinyc-opt '--region-to-loops=cpu=x86-64-v4' --split-input-file %s | filecheck %s --check-prefix=V4
+// RUN: tinyc-opt '--region-to-loops=cpu=x86-64-v2' --split-input-file %s | filecheck %s --check-prefix=V2
 
 // Movements are index arithmetic: a transposed read costs no copy. The caller gives the range of the outer loop.
 // CHECK-LABEL: func.func @transposed_neg(
@@ -59,30 +61,42 @@
 
 // -----
 
-// A product keeps the sums of a tile of rows and columns, and loops over columns innermost. Its operands are packed in
-// the sums' type, filled up with zeros to four products, and the epilogue reads the sums.
+// A product packs its operands in the sums' type. The micro-kernel has sums of rows and of two vectors of columns in
+// registers, filled up with zeros; the epilogue reads them from memory. Vectors are those of the CPU.
 // CHECK-LABEL: func.func @sum_of_products(
-// CHECK: %[[RIGHT:.*]] = memref.alloca() : memref<8192xf32>
-// CHECK: %[[LEFT:.*]] = memref.alloca() : memref<256xf32>
-// CHECK: %[[SUMS:.*]] = memref.alloca() : memref<24576xf32>
+// CHECK: %[[RIGHT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<80xf32>
+// CHECK: %[[LEFT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<30xf32>
+// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<288xf32>
 // CHECK: scf.for %{{.*}} = %low to %high
-// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c5 step %c64
-// CHECK: scf.for %{{.*}} = %c0 to %c5 step %c1
+// CHECK: vector.store %{{.*}}, %[[SUMS]]
+// CHECK: scf.for %{{.*}} = %c0 to %c5 step %c5
 // CHECK: %[[W:.*]] = arith.extf
 // CHECK: memref.store %[[W]], %[[RIGHT]]
-// CHECK: scf.for %{{.*}} = %c5 to %c8 step %c1
-// CHECK: memref.store %cst, %[[RIGHT]]
-// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c4
+// CHECK: memref.store %cst{{.*}}, %[[RIGHT]]
+// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c6
 // CHECK: %[[V:.*]] = arith.extf
 // CHECK: memref.store %[[V]], %[[LEFT]]
-// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c4
-// CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1
-// CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
-// CHECK: arith.addf %{{.*}}, %[[P]] : f32
-// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK: %[[T:.*]] = vector.load %[[SUMS]]
+// CHECK: %[[LOOP:.*]]:12 = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[S:.*]] = %[[T]],
+// CHECK: %[[B:.*]] = vector.load %[[RIGHT]][%{{.*}}] : memref<80xf32>, vector<8xf32>
+// CHECK: %[[E:.*]] = memref.load %[[LEFT]]
+// CHECK: %[[A:.*]] = vector.broadcast %[[E]] : f32 to vector<8xf32>
+// CHECK: vector.fma %[[A]], %[[B]], %[[S]]
+// CHECK-COUNT-11: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: vector.store %[[LOOP]]#0, %[[SUMS]]
 // CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1
 // CHECK: %[[SUM:.*]] = memref.load %[[SUMS]]
 // CHECK: arith.maximumf %[[SUM]]
+// V4-LABEL: func.func @sum_of_products(
+// V4: :16 = scf.for
+// V4-COUNT-16: vector.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
+// V4-NOT: vector.fma
+// V2-LABEL: func.func @sum_of_products(
+// V2: :12 = scf.for
+// V2: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
+// V2: arith.addf %{{.*}}, %[[P]] : vector<4xf32>
+// V2-NOT: vector.fma
 "region.kernel"() ({
 ^bb0(%a: !region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>, %b: !region.memref<tensor<5x6xf16>, [6, 1], 128 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>):
   %0 = "region.read"(%a) : (!region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>) -> tensor<8x5xf16>
@@ -131,7 +145,7 @@
 
 // A reduction that is read through a movement is computed before, into a row.
 // CHECK-LABEL: func.func @reversed_sums(
-// CHECK: %[[ROW:.*]] = memref.alloca() : memref<8xf32>
+// CHECK: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8xf32>
 // CHECK: scf.for %{{.*}} = %low to %high
 // CHECK: scf.for %[[I:.*]] = %c0 to %c8
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
@@ -259,8 +273,8 @@ func.func @nothing() {
 // The phases of a step run one after the other: the greatest of the row, its exponentials, which two phases read, their
 // sum in lanes, which come together at the end, and the result.
 // CHECK-LABEL: func.func @softmax(%x: memref<4x300xf32>, %y: memref<4x300xf32>
-// CHECK-DAG: %[[ROW:.*]] = memref.alloca() : memref<300xf32>
-// CHECK-DAG: %[[LANES:.*]] = memref.alloca() : memref<64xf32>
+// CHECK-DAG: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<300xf32>
+// CHECK-DAG: %[[LANES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64xf32>
 // CHECK: scf.for %[[I:.*]] = %low to %high
 // CHECK: arith.maximumf
 // CHECK: %[[E:.*]] = math.exp2

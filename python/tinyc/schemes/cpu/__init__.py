@@ -42,7 +42,7 @@ class CpuContraction(CpuKind):
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """An element of an operand is computed once for a tile."""
-        tile = (target.tile_rows, target.tile_elements)
+        tile = (target.tile_rows, target.tile_columns)
         return dataclasses.replace(super().resources(candidate, target), product_tile=tile)
 
 
