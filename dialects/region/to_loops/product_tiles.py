@@ -8,6 +8,7 @@ products of a panel to them, each sum in order. Rows and columns are filled up w
 
 import functools
 import operator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 
 from tinyc.analysis.cpu_product import CpuProduct
@@ -25,6 +26,8 @@ from tinyc.mlir import arith, ir, memref
 from tinyc.target import GENERIC_CPU, VectorUnit
 from tinyc.vocabulary.attributes import tensor_type
 
+#: Neighbours that are packed of a line before those of the next one.
+_BLOCK = 16
 _ROWS, _COLUMNS = GENERIC_CPU.tile_rows, GENERIC_CPU.tile_columns
 
 
@@ -89,28 +92,55 @@ class _Tile:
     def _pack_right(self, first: ir.Value, count: ir.Value | int) -> None:
         """Pack a panel of the right operand: the columns of a micro-kernel beside each other, product by product."""
         elements, width = self.elements, self.micro.columns
+
+        def pack(panel: ir.Value, k: ir.Value, column: ir.Value) -> None:
+            at = {self.column_axis: elements.moved(self.columns.first, elements.moved(panel, column))}
+            element = self._factor(self.product.right, first, k, at)
+            memref.store(element, self.right, [self._right_slot(panel, k, column)])
+
         with self._panels() as panel:
             near = self._near(panel, width, self.columns.count)
-            with elements.loop(0, count, below=self.depth) as k:
-                with elements.loop(0, near, below=width) as column:
-                    at = {self.column_axis: elements.moved(self.columns.first, elements.moved(panel, column))}
-                    element = self._factor(self.product.right, first, k, at)
-                    memref.store(element, self.right, [self._right_slot(panel, k, column)])
-                if near != width:
-                    with elements.loop(near, width, below=width) as column:
-                        memref.store(initial(self.op), self.right, [self._right_slot(panel, k, column)])
+            if self.product.has_columns_inside:
+                with elements.loop(0, count, below=self.depth) as k, elements.loop(0, near, below=width) as column:
+                    pack(panel, k, column)
+            else:
+                self._in_blocks(near, width, count, lambda column, k: pack(panel, k, column))
+            if near != width:
+                with elements.loop(0, count, below=self.depth) as k, elements.loop(near, width, below=width) as column:
+                    memref.store(initial(self.op), self.right, [self._right_slot(panel, k, column)])
+
+    def _in_blocks(
+        self, near: ir.Value | int, width: int, count: ir.Value | int, pack: Callable[[ir.Value, ir.Value], None]
+    ) -> None:
+        """Emit loops over `near` lines of `count` neighbours, some of them of each line before more of the first one.
+
+        What is written meanwhile stays in the nearest cache.
+        """
+        elements = self.elements
+        with elements.loop(0, count, _BLOCK, below=self.depth) as block:
+            end = elements.moved(block, self._near(block, _BLOCK, count))
+            with elements.loop(0, near, below=width) as line, elements.loop(block, end, below=self.depth) as k:
+                pack(line, k)
 
     def _pack_left(self, row: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
         """Pack a panel of the rows of the left operand from `row` on, product by product."""
         elements, height = self.elements, self.micro.rows
+
+        def pack(i: ir.Value, k: ir.Value) -> None:
+            at = {self.row_axis: elements.moved(self.rows.first, elements.moved(row, i))}
+            element = self._factor(self.product.left, first, k, at)
+            memref.store(element, self.left, [self._left_slot(k, i)])
+
         near = self._near(row, height, self.rows.count)
         if near != height:
             with elements.loop(0, count, below=self.depth) as k, elements.loop(0, height) as i:
                 memref.store(initial(self.op), self.left, [self._left_slot(k, i)])
-        with elements.loop(0, near, below=height) as i, elements.loop(0, count, below=self.depth) as k:
-            at = {self.row_axis: elements.moved(self.rows.first, elements.moved(row, i))}
-            element = self._factor(self.product.left, first, k, at)
-            memref.store(element, self.left, [self._left_slot(k, i)])
+        if self.product.has_rows_inside:
+            with elements.loop(0, count, below=self.depth) as k, elements.loop(0, near, below=height) as i:
+                pack(i, k)
+        else:
+            with elements.loop(0, near, below=height) as i, elements.loop(0, count, below=self.depth) as k:
+                pack(i, k)
 
     def _factor(self, factor: ir.Value, first: ir.Value, k: ir.Value, at: AxisValues) -> ir.Value:
         """An element of an operand: product `k` of the panel from `first` on, at a row or a column."""

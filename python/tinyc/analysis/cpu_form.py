@@ -98,7 +98,7 @@ def _few_rows(loops: FusedLoops, columns: int, rows: int, target: CpuTarget) -> 
     extent, fewest = loops.extents[rows], target.rows_worth_packing
     if not isinstance(extent, int) or extent >= fewest:
         return ""
-    jumps = any(_jumps(read, phase.loops[columns]) for read in phase.block.accesses)
+    jumps = any(jumps(read, phase.loops[columns]) for read in phase.block.accesses)
     return f"{extent} rows are not worth the transposition of the columns, {fewest} are" if jumps else ""
 
 
@@ -138,7 +138,7 @@ def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:
     return frozenset(position for position, name in enumerate(phase.block.statement.axes) if name in called)
 
 
-def _jumps(read: PolyAccess, axis: int | None) -> bool:
+def jumps(read: PolyAccess, axis: int | None) -> bool:
     """Whether an access reads along an axis, and not neighbours in memory."""
     moving = [row for row in read.index if row.terms]
     along = [row for row in moving if axis in axes.positions(row)]

@@ -7,7 +7,7 @@ is done for a tile, not for each row.
 
 from dataclasses import dataclass
 
-from tinyc.analysis.cpu_form import ProductLoops
+from tinyc.analysis.cpu_form import ProductLoops, jumps
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.tiny_ops import producer_of
@@ -34,6 +34,22 @@ class CpuProduct:
     column_loop: int
     left: ir.Value
     right: ir.Value
+
+    @property
+    def has_rows_inside(self) -> bool:
+        """Whether the left operand has neighbours along the rows beside each other in memory."""
+        return self._lies_along(self.row_loop, but_not=self.column_loop)
+
+    @property
+    def has_columns_inside(self) -> bool:
+        """Whether the right operand has neighbours along the columns beside each other in memory."""
+        return self._lies_along(self.column_loop, but_not=self.row_loop)
+
+    def _lies_along(self, loop: int, but_not: int) -> bool:
+        """Whether what is read along a loop, and not along the other one, are neighbours in memory there."""
+        axis, other = self.phase.loops[loop], self.phase.loops[but_not]
+        reads = [each for each in self.phase.block.accesses if other not in each.positions]
+        return any(axis in each.positions and not jumps(each, axis) for each in reads)
 
     @property
     def rows(self) -> Dim:
