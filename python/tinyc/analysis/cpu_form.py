@@ -98,8 +98,8 @@ def _few_rows(loops: FusedLoops, columns: int, rows: int, target: CpuTarget) -> 
     extent, fewest = loops.extents[rows], target.rows_worth_packing
     if not isinstance(extent, int) or extent >= fewest:
         return ""
-    jumps = any(jumps(read, phase.loops[columns]) for read in phase.block.accesses)
-    return f"{extent} rows are not worth the transposition of the columns, {fewest} are" if jumps else ""
+    far_apart = any(jumps(read, phase.loops[columns]) for read in phase.block.accesses)
+    return f"{extent} rows are not worth the transposition of the columns, {fewest} are" if far_apart else ""
 
 
 def _columns_and_rows(

@@ -17,7 +17,7 @@ _TINY = {"builtin", "func", "tiny"}
 _FRONTEND = {*_TINY, "frontend"}  # constants, and relations between extents, are of Tiny
 _REGION = {*_TINY, "region", "omp"}  # omp.terminator ends a kernel
 _GPU = {*_REGION, "gpu", "tgpu", "scf", "arith", "math", "memref"}
-_LOOPS = {"builtin", "func", "omp", "exec", "scf", "arith", "math", "memref"}
+_LOOPS = {"builtin", "func", "omp", "exec", "scf", "arith", "math", "memref", "vector"}
 #: Layer → the namespaces of its ops.
 _NAMESPACES = {
     "frontend": _FRONTEND,
