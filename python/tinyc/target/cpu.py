@@ -44,7 +44,7 @@ def vector_unit_of(cpu: str) -> VectorUnit:
         TinycError: `UnsupportedTarget`: there is no such level.
     """
     if cpu not in VECTOR_UNITS:
-        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, no CPU; choose {either(map(repr, VECTOR_UNITS))}")
+        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}; choose {either(map(repr, VECTOR_UNITS))}")
     return VECTOR_UNITS[cpu]
 
 
