@@ -19,7 +19,7 @@ from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
-from tinyc.dialects.region.to_loops.turns import Neighbours, loops_over
+from tinyc.dialects.region.to_loops.turns import Neighbours, loops_over, repeated
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
@@ -163,7 +163,7 @@ class _Tile:
             left, right = self._left_slot(k, self.elements.index(0)), self._right_slot(column, k, elements.index(0))
             return micro.multiplied(elements, (self.left, left), (self.right, right), sums)
 
-        micro.store(elements, self.sums, slot, self.pitch, elements.repeated(count, self.depth, start, step))
+        micro.store(elements, self.sums, slot, self.pitch, repeated(elements, count, self.depth, start, step))
 
     # --- results ------------------------------------------------------------------------------------------------------
 

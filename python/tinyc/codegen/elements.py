@@ -109,25 +109,13 @@ class Elements:
         def nested(index: IndexValues, values: list[ir.Value]) -> Sequence[ir.Value]:
             if len(index) == len(shape):
                 return step(index, values)
-            extent = shape[len(index)]
-            return self.repeated(extent, extent, values, lambda at, carried: nested((*index, at), carried))
+            nest = scf.ForOp(self.index(0), self.extent(shape[len(index)]), self.index(1), values)
+            with self.block(nest.body):
+                self.counters.counter(nest.induction_variable, shape[len(index)])
+                scf.yield_(nested((*index, nest.induction_variable), list(nest.inner_iter_args)))
+            return list(nest.results)
 
         return list(nested((), list(start)))
-
-    def repeated(
-        self,
-        count: ir.Value | Dim,
-        below: Dim,
-        start: Sequence[ir.Value],
-        step: Callable[[ir.Value, list[ir.Value]], Sequence[ir.Value]],
-    ) -> list[ir.Value]:
-        """Emit a loop of `count` turns that carries values, by `step(index, values)`; all indices are `below`."""
-        end = count if isinstance(count, ir.Value) else self.extent(count)
-        nest = scf.ForOp(self.index(0), end, self.index(1), list(start))
-        with self.block(nest.body):
-            self.counters.counter(nest.induction_variable, below)
-            scf.yield_(list(step(nest.induction_variable, list(nest.inner_iter_args))))
-        return list(nest.results)
 
     def extent(self, dim: Dim) -> ir.Value:
         """An extent as an index."""

@@ -87,13 +87,13 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     bm, bn, bk = tiling.tile
     tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
-    rounds, waves = math.ceil(tiles / sms), _waves(tiles, resources.ctas_per_sm, sms)
-    loops = [_loop(tiling, loads, steps, wave, case) for wave in waves]
+    rounds, turns = math.ceil(tiles / sms), _turns(tiles, resources.ctas_per_sm, sms)
+    loops = [_loop(tiling, loads, steps, turn, case) for turn in turns]
     cycles = rates.cta_start_cycles + rates.load_latency_cycles + _joining_cycles(tiling, case)
-    for wave, loop in zip(waves, loops, strict=True):
-        cycles += wave.count * wave.resident * _tile_cycles(tiling, loop.cycles, wave.resident, rounds, case)
+    for turn, loop in zip(turns, loops, strict=True):
+        cycles += turn.count * turn.resident * _tile_cycles(tiling, loop.cycles, turn.resident, rounds, case)
     limiter, step, terms = loops[0].limiter, loops[0].step, loops[0].terms
-    tile = _tile_cycles(tiling, loops[0].cycles, waves[0].resident, rounds, case)
+    tile = _tile_cycles(tiling, loops[0].cycles, turns[0].resident, rounds, case)
     compute = cycles / rates.hz
     memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
     # SMs with a tile more than others get it a little later: they ask for more at a time.
@@ -106,7 +106,7 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
 
 
 @dataclass(frozen=True)
-class _Wave:
+class _Turn:
     """CTAs that run at the same time, `count` times: `resident` beside each other on each of `busy_sms`, on average."""
 
     count: int
@@ -114,13 +114,13 @@ class _Wave:
     busy_sms: float
 
 
-def _waves(tiles: int, ctas_per_sm: int, sms: int) -> list[_Wave]:
+def _turns(tiles: int, ctas_per_sm: int, sms: int) -> list[_Turn]:
     """Those in which all SMs are full, and the last one, of the tiles that are left."""
     resident = min(ctas_per_sm, math.ceil(tiles / sms))
     full, left = divmod(tiles, sms * resident)
     rounds = math.ceil(left / sms)
-    waves = (full and _Wave(full, resident, sms), left and _Wave(1, rounds, left / rounds))
-    return [each for each in waves if each]
+    turns = (full and _Turn(full, resident, sms), left and _Turn(1, rounds, left / rounds))
+    return [each for each in turns if each]
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ class _Loop:
     cycles: float
 
 
-def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, wave: _Wave, case: MmaCase) -> _Loop:
-    """The loop of a CTA in a wave, in cycles of an SM for one of those beside each other."""
-    rates, resident = case.target.matrix, wave.resident
-    terms = _step_terms(tiling, loads, wave, case)
+def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, turn: _Turn, case: MmaCase) -> _Loop:
+    """The loop of a CTA in a turn, in cycles of an SM for one of those beside each other."""
+    rates, resident = case.target.matrix, turn.resident
+    terms = _step_terms(tiling, loads, turn, case)
     limiter, step = max(terms, key=lambda term: term[1])
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
@@ -153,7 +153,7 @@ def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, wave: _Wave, cas
     return _Loop(limiter, step, tuple(terms), before + step * steps)
 
 
-def _step_terms(tiling: MmaTiling, loads: Sequence[Load], wave: _Wave, case: MmaCase) -> list[tuple[str, float]]:
+def _step_terms(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case: MmaCase) -> list[tuple[str, float]]:
     """Cycles of an SM for one CTA's tile along k, by what takes them."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
@@ -161,7 +161,7 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], wave: _Wave, case: Mma
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
     # A CTA of fewer warps than the SM has sub-partitions leaves some idle, the same ones as those beside it.
     busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers / rates.sub_partitions)
-    if not unit.is_wgmma and tiling.consumers * wave.resident <= rates.sub_partitions:
+    if not unit.is_wgmma and tiling.consumers * turn.resident <= rates.sub_partitions:
         busy *= _ALONE
     # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'. Rows that pass through registers
     # on their way are read once, as what they are then.
@@ -173,7 +173,7 @@ def _step_terms(tiling: MmaTiling, loads: Sequence[Load], wave: _Wave, case: Mma
     # What is beyond the operands is not read.
     high, wide = min(bm, m) * bk * held, min(bn, n) * bk * size
     m_share, n_share = tiling.cluster
-    from_l2 = (high / n_share + wide / m_share) * wave.busy_sms / rates.l2_bytes_per_cycle
+    from_l2 = (high / n_share + wide / m_share) * turn.busy_sms / rates.l2_bytes_per_cycle
     terms = [
         (_TENSOR, bm * bn * bk / macs / busy),
         ("shared memory", shared),
