@@ -136,7 +136,10 @@ def main() -> int:
     options = parser.parse_args()
     if any(os.environ.get(name) != "1" for name in THREADS):  # numpy has read them already
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **dict.fromkeys(THREADS, "1")})
-    table, figures = tables([each for each in cases() if options.match in each.name], options.rounds)
+    chosen = [each for each in cases() if options.match in each.name]
+    if not chosen:
+        parser.error(f"no product's name has {options.match!r}; there are {', '.join(each.name for each in cases())}")
+    table, figures = tables(chosen, options.rounds)
     heading = machine(PACKAGES)
     show(heading, figures.table, table)
     if options.record:

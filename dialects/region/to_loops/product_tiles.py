@@ -19,7 +19,7 @@ from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
-from tinyc.dialects.region.to_loops.turns import Neighbours, loops_over, repeated
+from tinyc.dialects.region.to_loops.turns import Neighbours, loops_over
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
@@ -99,7 +99,7 @@ class _Tile:
             memref.store(element, self.right, [self._right_slot(panel, k, column)])
 
         with self._panels() as panel:
-            near = self._near(panel, width, self.columns.count)
+            near = self._count(panel, width, self.columns.count)
             if self.product.has_columns_inside:
                 with elements.loop(0, count, below=self.depth) as k, elements.loop(0, near, below=width) as column:
                     pack(panel, k, column)
@@ -118,7 +118,7 @@ class _Tile:
         """
         elements = self.elements
         with elements.loop(0, count, _BLOCK, below=self.depth) as block:
-            end = elements.moved(block, self._near(block, _BLOCK, count))
+            end = elements.moved(block, self._count(block, _BLOCK, count))
             with elements.loop(0, near, below=width) as line, elements.loop(block, end, below=self.depth) as k:
                 pack(line, k)
 
@@ -131,7 +131,7 @@ class _Tile:
             element = self._factor(self.product.left, first, k, at)
             memref.store(element, self.left, [self._left_slot(k, i)])
 
-        near = self._near(row, height, self.rows.count)
+        near = self._count(row, height, self.rows.count)
         if near != height:
             with elements.loop(0, count, below=self.depth) as k, elements.loop(0, height) as i:
                 memref.store(initial(self.op), self.left, [self._left_slot(k, i)])
@@ -159,11 +159,12 @@ class _Tile:
         slot = self._sum_slot(row, column)
         start = micro.load(elements, self.sums, slot, self.pitch)
 
-        def step(k: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
-            left, right = self._left_slot(k, self.elements.index(0)), self._right_slot(column, k, elements.index(0))
+        def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
+            (k,), zero = index, elements.index(0)
+            left, right = self._left_slot(k, zero), self._right_slot(column, k, zero)
             return micro.multiplied(elements, (self.left, left), (self.right, right), sums)
 
-        micro.store(elements, self.sums, slot, self.pitch, repeated(elements, count, self.depth, start, step))
+        micro.store(elements, self.sums, slot, self.pitch, elements.carried((count,), start, step))
 
     # --- results ------------------------------------------------------------------------------------------------------
 
@@ -198,20 +199,13 @@ class _Tile:
         first = counters.value(counters.expression(number) * size)
         return Neighbours(first, self._count(first, size, extent))
 
-    def _count(self, first: ir.Value, size: int, extent: Dim) -> ir.Value | int:
-        """How many there are from `first` on, at most `size`."""
-        if extents.divide(extent, size) is not None:
+    def _count(self, first: ir.Value, size: int, extent: ir.Value | Dim) -> ir.Value | int:
+        """How many there are of an extent from `first` on, a multiple of `size`, at most as many."""
+        if not isinstance(extent, ir.Value) and extents.divide(extent, size) is not None:
             return size
         if isinstance(extent, int) and extent < size:
             return extent
         return arith.minsi(self.elements.index(size), arith.subi(self.elements.extent(extent), first))
-
-    def _near(self, first: ir.Value, size: int, count: ir.Value | int) -> ir.Value | int:
-        """How many there are of `count` from `first` on, at most `size`; `first` is a multiple of it."""
-        if isinstance(count, int) and count % size == 0:
-            return size
-        end = self.elements.index(count) if isinstance(count, int) else count
-        return arith.minsi(self.elements.index(size), arith.subi(end, first))
 
     def _panels(self) -> AbstractContextManager[ir.Value]:
         """Emit the loop over the first columns of the micro-kernels of the tile."""

@@ -1,6 +1,5 @@
 """The turns of the parallel outer loop, whose range is given to a kernel, the loops in one, and tiles of them."""
 
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, ir, scf
+from tinyc.mlir import arith, ir
 from tinyc.target import GENERIC_CPU
 
 #: Neighbours that are computed together.
@@ -38,19 +37,3 @@ def tile_along(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Va
     if extents.divide(extent, TILE) is not None:
         return Neighbours(first, TILE)
     return Neighbours(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
-
-
-def repeated(
-    elements: Elements,
-    count: ir.Value | int,
-    below: Dim,
-    start: Sequence[ir.Value],
-    step: Callable[[ir.Value, list[ir.Value]], Sequence[ir.Value]],
-) -> list[ir.Value]:
-    """Emit a loop of `count` turns that carries values, by `step(index, values)`; all indices are `below`."""
-    end = count if isinstance(count, ir.Value) else elements.index(count)
-    nest = scf.ForOp(elements.index(0), end, elements.index(1), list(start))
-    with elements.block(nest.body):
-        elements.counters.counter(nest.induction_variable, below)
-        scf.yield_(list(step(nest.induction_variable, list(nest.inner_iter_args))))
-    return list(nest.results)

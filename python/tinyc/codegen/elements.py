@@ -85,8 +85,7 @@ class Elements:
         """
         if not isinstance(high, ir.Value):
             below = high
-        start, end, stride = (each if isinstance(each, ir.Value) else self.extent(each) for each in (low, high, step))
-        nest = scf.ForOp(start, end, stride)
+        nest = scf.ForOp(self.extent(low), self.extent(high), self.extent(step))
         with self.block(nest.body):
             self.counters.counter(nest.induction_variable, below)
             yield nest.induction_variable
@@ -100,7 +99,7 @@ class Elements:
 
     def carried(
         self,
-        shape: Sequence[Dim],
+        shape: Sequence[ir.Value | Dim],
         start: Sequence[ir.Value],
         step: Callable[[IndexValues, list[ir.Value]], Sequence[ir.Value]],
     ) -> list[ir.Value]:
@@ -109,17 +108,18 @@ class Elements:
         def nested(index: IndexValues, values: list[ir.Value]) -> Sequence[ir.Value]:
             if len(index) == len(shape):
                 return step(index, values)
-            nest = scf.ForOp(self.index(0), self.extent(shape[len(index)]), self.index(1), values)
+            end = shape[len(index)]
+            nest = scf.ForOp(self.index(0), self.extent(end), self.index(1), values)
             with self.block(nest.body):
-                self.counters.counter(nest.induction_variable, shape[len(index)])
+                self.counters.counter(nest.induction_variable, UNBOUNDED if isinstance(end, ir.Value) else end)
                 scf.yield_(nested((*index, nest.induction_variable), list(nest.inner_iter_args)))
             return list(nest.results)
 
         return list(nested((), list(start)))
 
-    def extent(self, dim: Dim) -> ir.Value:
-        """An extent as an index."""
-        return self.counters.value(dim)
+    def extent(self, dim: ir.Value | Dim) -> ir.Value:
+        """An extent as an index; what is a value is one."""
+        return dim if isinstance(dim, ir.Value) else self.counters.value(dim)
 
     def position(self, expression: AxisExpr, index: IndexValues, domain: Shape) -> ir.Value:
         """An axis expression over `domain` at `index`."""

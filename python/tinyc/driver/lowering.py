@@ -100,8 +100,11 @@ class Lowering:
 
     def for_cpu(self, cpu: str) -> "Lowering":
         """The same program on its way to the code of another CPU, a level of x86-64."""
-        options = {**self.options, "cpu": cpu}
-        return Lowering(self._modules[self.entry], self.target, options, self.line_info)
+        other = Lowering(self._modules[self.entry], self.target, {**self.options, "cpu": cpu}, self.line_info)
+        for name, module in self._modules.items():
+            if self._steps[name] == other._steps[name]:  # what the CPU makes no difference to, and all for the same one
+                other._modules[name], other._present[name] = module, self._present.get(name)
+        return other
 
     def has(self, name: str) -> bool:
         """Whether the program goes through a layer: what was read at a later layer has no earlier one."""

@@ -84,9 +84,11 @@ def flags_of(features: Iterable[str]) -> tuple[str, ...]:
 
 def machine_level() -> str | None:
     """The highest level whose features this machine has; None where it is no x86-64."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
-        return None
-    return _fitting_levels(_machine_flags())[-1]
+    return _fitting_levels(_machine_flags())[-1] if _is_x86_64() else None
+
+
+def _is_x86_64() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 def _fitting_levels(present: frozenset[str]) -> list[str]:
@@ -99,7 +101,7 @@ def require_machine(flags: Iterable[str]) -> None:
     Raises:
         TinycError: `UnsupportedTarget`: it is of another architecture, or lacks some of them.
     """
-    if platform.machine().lower() not in ("x86_64", "amd64"):
+    if not _is_x86_64():
         message = f"the model's code is for x86-64, and this machine is {platform.machine()}; compile for target 'sim'"
         raise TinycError("UnsupportedTarget", message)
     present = _machine_flags()

@@ -7,7 +7,7 @@ level of the x86-64 psABI.
 
 from dataclasses import dataclass
 
-from tinyc.diagnostics import TinycError, either
+from tinyc.runtime.cpu_features import level_features
 from tinyc.target.machine import Rates
 
 
@@ -30,9 +30,6 @@ class VectorUnit:
         return (self.registers - self.micro_vectors - 2) // self.micro_vectors
 
 
-_SSE, _AVX2, _AVX512 = VectorUnit(16, 16, False), VectorUnit(32, 16, True), VectorUnit(64, 32, True)
-#: By the levels of the x86-64 psABI, each of which has what the one before it has.
-VECTOR_UNITS = {"x86-64": _SSE, "x86-64-v2": _SSE, "x86-64-v3": _AVX2, "x86-64-v4": _AVX512}
 #: What loops are for where nobody says it: CPUs of the years since 2013.
 DEFAULT_CPU = "x86-64-v3"
 
@@ -43,9 +40,10 @@ def vector_unit_of(cpu: str) -> VectorUnit:
     Raises:
         TinycError: `UnsupportedTarget`: there is no such level.
     """
-    if cpu not in VECTOR_UNITS:
-        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}; choose {either(map(repr, VECTOR_UNITS))}")
-    return VECTOR_UNITS[cpu]
+    features = level_features(cpu)
+    if "avx512f" in features:
+        return VectorUnit(64, 32, has_fma=True)
+    return VectorUnit(32 if "avx2" in features else 16, 16, has_fma="fma" in features)
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,11 @@ def test_an_operand_is_computed_in_one_place_of_the_code_whatever_the_rows():
 @pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
 @pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8"])
 def test_a_product_is_right_in_the_vectors_of_every_cpu(cpu, element, tmp_path):
-    if (machine_level() or "") < cpu:
-        pytest.skip(f"this machine's CPU is of level {machine_level()}")
     p = Program(a=f"{element} 70 300", b=f"{element} 300 140")
     p.result(matmul(p, p["a"], p["b"], "70 140 300"))
     tinyc.compile(one_kernel_program(p)).save(tmp_path / "product.tinyc", cpu=cpu)
+    if (machine_level() or "") < cpu:
+        pytest.skip(f"it was compiled, and not run: this machine's CPU is of level {machine_level()}")
     assert agrees(p, tinyc.load(tmp_path / "product.tinyc"))
 
 

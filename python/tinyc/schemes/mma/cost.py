@@ -89,11 +89,12 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     steps = math.ceil(math.ceil(k / bk) / tiling.slices)
     rounds, turns = math.ceil(tiles / sms), _turns(tiles, resources.ctas_per_sm, sms)
     loops = [_loop(tiling, loads, steps, turn, case) for turn in turns]
+    tile_cycles = [
+        _tile_cycles(tiling, loop.cycles, turn.resident, rounds, case) for turn, loop in zip(turns, loops, strict=True)
+    ]
     cycles = rates.cta_start_cycles + rates.load_latency_cycles + _joining_cycles(tiling, case)
-    for turn, loop in zip(turns, loops, strict=True):
-        cycles += turn.count * turn.resident * _tile_cycles(tiling, loop.cycles, turn.resident, rounds, case)
-    limiter, step, terms = loops[0].limiter, loops[0].step, loops[0].terms
-    tile = _tile_cycles(tiling, loops[0].cycles, turns[0].resident, rounds, case)
+    cycles += sum(turn.count * turn.resident * tile for turn, tile in zip(turns, tile_cycles, strict=True))
+    limiter = loops[0].limiter
     compute = cycles / rates.hz
     memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
     # SMs with a tile more than others get it a little later: they ask for more at a time.
@@ -102,7 +103,7 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
         limiter = "memory"
     # What is slower hides what is faster, but for the beginning and the end.
     seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _beside_seconds(tiling, case)
-    return PredictedTime(seconds, limiter, step, tile, rounds, memory, terms)
+    return PredictedTime(seconds, limiter, loops[0].step, tile_cycles[0], rounds, memory, loops[0].terms)
 
 
 @dataclass(frozen=True)
