@@ -1,7 +1,7 @@
 // The plans of the specification, on its program: GEMM + bias + ReLU. 000 §1.7 (DSL), §7.1 (for SM80) and §12.5 (its
 // values filled in), and 002 §5 with what its last sentences switch on. What a plan leaves open is not looked at.
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_1_7.plan' --region-to-gpu %s | filecheck %s --check-prefixes=LARGE,FOUR,SM80,GUARDED80,CHECK,BOUND
-// RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_1_7.plan arch=sm_90a' --region-to-gpu=arch=sm_90a %s | filecheck %s --check-prefixes=LARGE,TILED,SM90,CHECK,BOUND
+// RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_1_7.plan arch=sm_90a' --region-to-gpu=arch=sm_90a %s | filecheck %s --check-prefixes=LARGE,ONE,SM90,CHECK,BOUND
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_7_1.json' --region-to-gpu %s | filecheck %s --check-prefixes=LARGE,TILED,SM80,CHECK
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_12_5.json' --region-to-gpu %s | filecheck %s --check-prefixes=LARGE,TILED,SM80,GUARDED80,CHECK,BOUND
 // RUN: tinyc-opt '--region-plan=plan=%S/Inputs/section_12_5.json arch=sm_90a' --region-to-gpu=arch=sm_90a %s | filecheck %s --check-prefixes=LARGE,TILED,SM90,CHECK,BOUND
@@ -20,8 +20,10 @@
 // SMALL: [[AS:![a-z0-9_]+]] = !tgpu.smem<[[A]], 3 : i64>
 // SMALL: [[B:![a-z0-9_]+]] = tensor<32x64xf16, #tgpu.swizzle<"row", 128 : i64>>
 // SMALL: [[BS:![a-z0-9_]+]] = !tgpu.smem<[[B]], 3 : i64>
-// warp_tile: a warp or a warpgroup has 64 × 64 accumulators. 000 §1.7 leaves it open: on SM80 it has four warps.
+// warp_tile: a warp or a warpgroup has 64 × 64 accumulators. 000 §1.7 leaves it open: it has four
+// warps on SM80, and one warpgroup on SM90.
 // FOUR: #tgpu.fragments<"mma", 64 : i64, 32 : i64>
+// ONE: #tgpu.fragments<"wgmma", 128 : i64, 64 : i64>
 // TILED: #tgpu.fragments<"{{mma|wgmma}}", 64 : i64, 64 : i64>
 // bind: m.o at block.y and n.o at block.x; two warps along m. On SM90 that is the order in which CTAs take tiles.
 // BOUND: bind = {m.i.o = "warp.y", m.o = "block.y", n.i.o = "warp.x", n.o = "block.x"}
