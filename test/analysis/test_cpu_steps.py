@@ -56,7 +56,7 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
     p.result(matmul(p, p["a"], p["b"], "200 400 300"))
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
-    assert nest.tiles == (2, 4)
+    assert nest.tiles == (2, 2)
     assert (nest.rows, nest.columns, nest.depth) == (200, 400, 300)
 
 
