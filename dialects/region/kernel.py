@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.in_place import in_place_pairs
 from tinyc.analysis.loop_nest import LoopNest, loop_nest
 from tinyc.dialects.launch import Launchable, LaunchContract, MemorySpace
@@ -137,6 +138,11 @@ class Kernel(Launchable):
         """The host's: what a region becomes without a GPU are loops."""
         return "host"
 
+    @property
+    def workspaces(self) -> tuple[TensorType, ...]:
+        """Memory of its own that a launch needs, behind the buffers."""
+        return self.nest.workspaces if isinstance(self.nest, CpuProduct) else ()
+
     def contract(self) -> LaunchContract:
         """The launch contract of its loops, which take the range of the parallel one besides."""
         grid = (self.nest.turns, 1, 1)
@@ -148,6 +154,7 @@ class Kernel(Launchable):
             self.tensors,
             self.is_checked,
             self.symbols,
+            self.workspaces,
             sizes=self.sizes,
             guards=self.guards,
         )

@@ -40,7 +40,8 @@ class RegionToLoops(Pass):
            `index`, and the half-open range of the parallel outer loop.
         2. Movements are index arithmetic and pads are guards. What is stored beside the outputs are accumulators, the
            rows that later phases of a step read (`analysis.cpu_steps`), and what a tile of a product reads of its
-           operands (`analysis.cpu_product`), in memory of a known size on the stack.
+           operands (`analysis.cpu_product`): a little of it on the stack, the rest in workspaces, which are arguments
+           behind the buffers.
         3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
         4. The order of every sum is in the code. A product is in vectors of `cpu`, which may add a product without
            rounding it; all else depends on no machine.
@@ -111,16 +112,18 @@ def _write_function(kernel: Kernel, unit: VectorUnit) -> None:
     buffers, names = list(kernel.buffers), kernel.symbols
     index = ir.IndexType.get()
     status = [ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64))] if kernel.is_checked else []
-    types = [*map(_row_major, kernel.tensors), *status, *(index for _ in names), index, index]
+    types = [*map(_row_major, (*kernel.tensors, *kernel.workspaces)), *status, *(index for _ in names), index, index]
     with ir.InsertionPoint(kernel.op), kernel.location:
         function = func.FuncOp(kernel.name, (types, []))
-        locations = [*(buffer.location for buffer in buffers), *(here() for _ in status), *map(here, names)]
+        own = [here("workspace")] * len(kernel.workspaces)
+        locations = [*(buffer.location for buffer in buffers), *own, *(here() for _ in status), *map(here, names)]
         arguments = list(function.add_entry_block([*locations, here("low"), here("high")]).arguments)
         memrefs, rest = arguments[: len(buffers)], arguments[len(buffers) : -2]
+        workspaces, rest = rest[: len(own)], rest[len(own) :]
         slot = rest.pop(0) if status else None
         elements = Elements(dict(zip(buffers, memrefs, strict=True)), dict(zip(names, rest, strict=True)), slot)
         with ir.InsertionPoint(function.entry_block), here():
-            _write_nest(kernel, elements, unit, *arguments[-2:])
+            _write_nest(kernel, elements, unit, workspaces, *arguments[-2:])
             func.ReturnOp([])
 
 
@@ -131,14 +134,21 @@ def _row_major(tensor: TensorType) -> ir.MemRefType:
     return ir.MemRefType.get(shape, storage_type(tensor.element))
 
 
-def _write_nest(kernel: Kernel, elements: Elements, unit: VectorUnit, low: ir.Value, high: ir.Value) -> None:
+def _write_nest(
+    kernel: Kernel,
+    elements: Elements,
+    unit: VectorUnit,
+    workspaces: Sequence[ir.Value],
+    low: ir.Value,
+    high: ir.Value,
+) -> None:
     nest = kernel.nest
     if isinstance(nest, OrderedNest):
         nests.ordered_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, ScanNest):
         nests.scan_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, CpuProduct):
-        product_nest(elements, kernel, nest, unit, low, high)
+        product_nest(elements, kernel, nest, unit, workspaces, low, high)
     elif isinstance(nest, StepNest):
         step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
     else:

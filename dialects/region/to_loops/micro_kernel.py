@@ -7,18 +7,16 @@ the sums: of 14 rows and two vectors on a CPU of 32 vector registers, of 6 on on
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
-from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, vector
 from tinyc.mlir.constants import number
 from tinyc.target import VectorUnit
 from tinyc.vocabulary.element_type import ElementType
 
-#: Memory, and a place in it.
-Place: TypeAlias = tuple[ir.Value, ir.Value]
+#: How many products a prefetch is ahead, and into which cache, as `memref.prefetch` counts them.
+_AHEAD, _NEAREST = 8, 3
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,18 @@ class MicroKernel:
     is_fused: bool
 
     @classmethod
-    def of(cls, element: ElementType, unit: VectorUnit, rows: Dim) -> "MicroKernel":
-        """The micro-kernel of a CPU, of no more rows than there are."""
-        most = unit.micro_rows
+    def of(cls, element: ElementType, unit: VectorUnit, rows: int, *, is_wide: bool) -> "MicroKernel":
+        """The micro-kernel of a CPU for tiles of so many rows, into which they fit well.
+
+        A wide one has as many vectors as there are registers for, so that it reads rows that are not packed in long
+        stretches.
+        """
+        parts = -(-rows // unit.micro_rows)
+        each = -(-rows // parts)
         return cls(
             element,
-            min(rows, most) if isinstance(rows, int) and rows else most,
-            unit.micro_vectors,
+            each,
+            unit.most_vectors(each) if is_wide else unit.micro_vectors,
             unit.register_bytes // element.size_bytes,
             unit.has_fma and element.is_float,
         )
@@ -51,28 +54,49 @@ class MicroKernel:
     def zeros(self) -> list[ir.Value]:
         """Emit sums of nothing."""
         zero = number(0, scalars.register_type(self.element))
-        return [vector.broadcast(self._type, zero)] * (self.rows * self.vectors)
+        return [vector.broadcast(self.vector_type, zero)] * (self.rows * self.vectors)
 
     def load(self, elements: Elements, memory: ir.Value, slot: ir.Value, pitch: int) -> list[ir.Value]:
         """Emit the loads of sums that begin at `slot`, their rows `pitch` apart."""
         places = self._places(elements, slot, pitch)
-        return [vector.load(self._type, memory, [place]) for place in places]
+        return [vector.load(self.vector_type, memory, [place]) for place in places]
 
     def store(self, elements: Elements, memory: ir.Value, slot: ir.Value, pitch: int, sums: Sequence[ir.Value]) -> None:
         """Emit the stores of sums."""
         for place, each in zip(self._places(elements, slot, pitch), sums, strict=True):
             vector.store(each, memory, [place])
 
-    def multiplied(self, elements: Elements, left: Place, right: Place, sums: Sequence[ir.Value]) -> list[ir.Value]:
-        """Emit the products of `rows` elements of the left operand with `columns` of the right one, added to `sums`."""
-        memory, first = right
-        columns = [
-            vector.load(self._type, memory, [elements.moved(first, at * self.lanes)]) for at in range(self.vectors)
-        ]
+    def masks(self, elements: Elements, left: ir.Value) -> list[ir.Value]:
+        """Emit which lanes of each vector are columns, where `left` of them are."""
+        kind = ir.VectorType.get([self.lanes], ir.IntegerType.get_signless(1))
+        places = [elements.index(at * self.lanes) for at in range(self.vectors)]
+        return [vector.create_mask(kind, [arith.maxsi(arith.subi(left, each), elements.index(0))]) for each in places]
+
+    def prefetch(self, elements: Elements, memory: ir.Value, slot: ir.Value) -> None:
+        """Emit the prefetch of packed columns that a later product of those at `slot` reads: they are in L2."""
+        for at in range(self.vectors):
+            place = elements.moved(slot, _AHEAD * self.columns + at * self.lanes)
+            memref.prefetch(memory, [place], False, _NEAREST, True)
+
+    def columns_at(
+        self, elements: Elements, memory: ir.Value, slot: ir.Value, masks: Sequence[ir.Value] = ()
+    ) -> list[ir.Value]:
+        """Emit the loads of the vectors of columns from `slot` on; where there are masks, of nothing beside them."""
+        places = [elements.moved(slot, at * self.lanes) for at in range(self.vectors)]
+        if not masks:
+            return [vector.load(self.vector_type, memory, [place]) for place in places]
+        zero = vector.broadcast(self.vector_type, number(0, scalars.register_type(self.element)))
+        pairs = zip(places, masks, strict=True)
+        return [vector.maskedload(self.vector_type, memory, [place], mask, zero) for place, mask in pairs]
+
+    def multiplied(
+        self, elements: Elements, left: tuple[ir.Value, ir.Value], columns: Sequence[ir.Value], sums: Sequence[ir.Value]
+    ) -> list[ir.Value]:
+        """Emit the products of `rows` elements, from a place of memory on, with `columns`, added to `sums`."""
         memory, first = left
         found: list[ir.Value] = []
         for row in range(self.rows):
-            factor = vector.broadcast(self._type, memref.load(memory, [elements.moved(first, row)]))
+            factor = vector.broadcast(self.vector_type, memref.load(memory, [elements.moved(first, row)]))
             for at, column in enumerate(columns):
                 found.append(self._added(factor, column, sums[row * self.vectors + at]))
         return found
@@ -90,5 +114,6 @@ class MicroKernel:
                 yield elements.moved(slot, row * pitch + at * self.lanes)
 
     @property
-    def _type(self) -> ir.Type:
+    def vector_type(self) -> ir.Type:
+        """The type of a vector."""
         return ir.VectorType.get([self.lanes], scalars.register_type(self.element))

@@ -1,189 +1,238 @@
 """The nest of a product (`analysis.cpu_product`): the sums of a tile of rows and columns at a time.
 
 The axis that is summed up is walked in panels. What a tile reads of the right operand in a panel is packed first, a few
-vectors of columns beside each other, and of the left one for a few rows, in the type of the sums: an element of an
-operand is computed once for a tile. The micro-kernel has the sums of those rows and columns in registers and adds the
-products of a panel to them, each sum in order. Rows and columns are filled up with zeros, which nobody reads.
+vectors of columns beside each other, unless it is read in place; and of the left one for a few rows, in the type of the
+sums: an element of an operand is computed once for a tile. The micro-kernel has the sums of those rows and columns in
+registers and adds the products of a panel to them, each sum in order. Rows and columns are filled up with zeros, which
+nobody reads. After the last panel, what is behind the sums is computed for those rows.
 """
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
-from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.analysis.cpu_product import LINE, CpuProduct
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.codegen.elements import Elements, IndexValues, flat_view, traced
 from tinyc.codegen.reduction_steps import accumulator_element, initial
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
-from tinyc.dialects.region.to_loops.turns import Neighbours, loops_over
+from tinyc.dialects.region.to_loops.packing import Panels
+from tinyc.dialects.region.to_loops.turns import Neighbours, count_from, loops_over
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, ir, memref
-from tinyc.target import GENERIC_CPU, VectorUnit
+from tinyc.mlir import arith, ir, memref, scf
+from tinyc.target import VectorUnit
 from tinyc.vocabulary.attributes import tensor_type
-
-#: Neighbours that are packed of a line before those of the next one.
-_BLOCK = 16
-_ROWS, _COLUMNS = GENERIC_CPU.tile_rows, GENERIC_CPU.tile_columns
 
 
 def product_nest(
-    elements: Elements, kernel: Kernel, product: CpuProduct, unit: VectorUnit, low: ir.Value, high: ir.Value
+    elements: Elements,
+    kernel: Kernel,
+    product: CpuProduct,
+    unit: VectorUnit,
+    workspaces: Sequence[ir.Value],
+    low: ir.Value,
+    high: ir.Value,
 ) -> None:
-    """Compute the tiles of a product, and what is behind it, in vectors of `unit`."""
+    """Compute the tiles of a product, and what is behind it, in vectors of `unit`; `workspaces` are its own memory."""
     with ExitStack() as stack:
         turn = loops_over(elements, stack, product.tiles, product.tiles, low, high)
-        _Tile(elements, kernel, product, unit, turn).emit()
-
-
-def _most(size: int, extent: Dim, unit: int) -> int:
-    """How many of an axis a tile has at the most, whole units of at most `size` together, and one at least."""
-    known = min(extent, size) if isinstance(extent, int) else size
-    return max(1, -(-known // unit)) * unit
+        _Tile(elements, kernel, product, unit, workspaces, turn).emit()
 
 
 class _Tile:
     """The code of one tile, `turn` being its place among those along each loop."""
 
     def __init__(
-        self, elements: Elements, kernel: Kernel, product: CpuProduct, unit: VectorUnit, turn: IndexValues
+        self,
+        elements: Elements,
+        kernel: Kernel,
+        product: CpuProduct,
+        unit: VectorUnit,
+        workspaces: Sequence[ir.Value],
+        turn: IndexValues,
     ) -> None:
         self.elements, self.product, self.op = elements, product, product.op
         self.outputs: dict[ir.Value, list[ir.Value]] = {}
         for each in kernel.yields:
             self.outputs.setdefault(each.value, []).append(each.buffer)
-        self.rows = self._run(turn[product.row_loop], _ROWS, product.rows)
-        self.columns = self._run(turn[product.column_loop], _COLUMNS, product.columns)
+        self.rows = self._run(turn[product.row_loop], product.tile_rows, product.rows)
+        self.columns = self._run(turn[product.column_loop], product.tile_columns, product.columns)
         self.at = list(turn)
         self.row_axis, self.column_axis = (
             product.phase.loops[each] for each in (product.row_loop, product.column_loop)
         )
-        element = accumulator_element(product.op)
-        self.micro = MicroKernel.of(element, unit, product.rows)
-        self.depth = _most(GENERIC_CPU.tile_depth_bytes // element.size_bytes, product.depth, 1)
-        columns = _most(_COLUMNS, product.columns, self.micro.columns)
-        self.pitch = columns + self.micro.lanes  # rows at a power of two would share few sets of a cache
-        register = scalars.register_type(element)
-        self.sums = row_memory(_most(_ROWS, product.rows, self.micro.rows) * self.pitch, register, "sums")
-        self.left = row_memory(self.depth * self.micro.rows, register, "left")
-        self.right = row_memory(self.depth * columns, register, "right")
+        in_place = product.reads_right_in_place
+        self.micro = MicroKernel.of(product.accumulator, unit, product.tile_rows, is_wide=in_place)
+        own, register = list(workspaces), scalars.register_type(product.accumulator)
+        self.pitch = product.packed_columns + LINE  # rows at a power of two would share few sets of a cache
+        rows, columns, lanes = self.micro.rows, self.micro.columns, self.micro.lanes
+        depth, zero = product.room_in_panel, initial(product.op)
+        self.right = None
+        if not in_place:
+            self.right = Panels(
+                elements, own.pop(0), columns, product.tile_columns, lanes, depth, zero, product.has_columns_inside
+            )
+        inside = product.has_rows_inside
+        left = own.pop(0) if inside else row_memory(depth * rows, register, "left")
+        self.left = Panels(elements, left, rows, product.tile_rows, lanes, depth, zero, inside)
+        self.sums = own.pop() if own else row_memory(rows * self.pitch, register, "sums")
 
     def emit(self) -> None:
-        """Emit the sums, panel by panel, and then what is behind them."""
-        elements, micro = self.elements, self.micro
-        with elements.loop(0, self.rows.count, micro.rows, below=_ROWS) as row, self._panels() as column:
-            micro.store(elements, self.sums, self._sum_slot(row, column), self.pitch, micro.zeros())
-        with elements.loop(0, self.product.depth, self.depth) as first:
-            count = self._count(first, self.depth, self.product.depth)
-            self._pack_right(first, count)
-            with elements.loop(0, self.rows.count, micro.rows, below=_ROWS) as row:
-                self._pack_left(row, first, count)
-                with self._panels() as column:
-                    self._multiply(row, column, count)
-        with elements.loop(0, self.rows.count, below=_ROWS) as row:
-            self._finish(row)
+        """Emit the sums, panel by panel, and after the last one what is behind them."""
+        elements, product = self.elements, self.product
+        if product.has_one_panel and isinstance(product.depth, int):
+            self._panel(elements.index(0), product.depth)
+            return
+        with self._row_panels() as row, self._column_panels() as column:
+            slot = self._sum_slot(row, column)
+            self.micro.store(elements, self.sums, slot, self.pitch, self.micro.zeros())
+        end = arith.maxsi(elements.extent(product.depth), elements.index(1))  # sums of nothing are finished, too
+        with elements.loop(0, end, product.panel_depth) as first:
+            self._panel(first, count_from(elements, first, product.panel_depth, product.depth))
+
+    def _panel(self, first: ir.Value, count: ir.Value | int) -> None:
+        """Add the products of a panel to all sums."""
+        elements, product = self.elements, self.product
+        self._pack_right(first, count)
+        if product.has_rows_inside:
+            self._pack_left(first, count)
+        with self._row_panels() as row:
+            if not product.has_rows_inside:
+                self._pack_left(first, count, row)
+            with self._column_panels() as column:
+                self._multiply(row, column, first, count)
+            if product.has_one_panel:
+                self._finish(row)
+                return
+            end = arith.addi(first, elements.index(product.panel_depth))
+            is_last = scf.IfOp(arith.cmpi(arith.CmpIPredicate.sge, end, elements.extent(product.depth)))
+            with elements.block(is_last.then_block):
+                self._finish(row)
+                scf.yield_([])
 
     # --- packing ------------------------------------------------------------------------------------------------------
 
     def _pack_right(self, first: ir.Value, count: ir.Value | int) -> None:
-        """Pack a panel of the right operand: the columns of a micro-kernel beside each other, product by product."""
-        elements, width = self.elements, self.micro.columns
+        """Pack a panel of the right operand for all columns of the tile, where it is packed."""
+        if self.right is None:
+            return
+        elements, right, columns = self.elements, self.product.right, self.columns
 
-        def pack(panel: ir.Value, k: ir.Value, column: ir.Value) -> None:
-            at = {self.column_axis: elements.moved(self.columns.first, elements.moved(panel, column))}
-            element = self._factor(self.product.right, first, k, at)
-            memref.store(element, self.right, [self._right_slot(panel, k, column)])
+        def element(column: ir.Value, k: ir.Value) -> ir.Value:
+            at = {self.column_axis: elements.moved(columns.first, column)}
+            return self._factor(right, first, k, at)
 
-        with self._panels() as panel:
-            near = self._count(panel, width, self.columns.count)
-            if self.product.has_columns_inside:
-                with elements.loop(0, count, below=self.depth) as k, elements.loop(0, near, below=width) as column:
-                    pack(panel, k, column)
-            else:
-                self._in_blocks(near, width, count, lambda column, k: pack(panel, k, column))
-            if near != width:
-                with elements.loop(0, count, below=self.depth) as k, elements.loop(near, width, below=width) as column:
-                    memref.store(initial(self.op), self.right, [self._right_slot(panel, k, column)])
+        self.right.pack(columns.count, count, element)
 
-    def _in_blocks(
-        self, near: ir.Value | int, width: int, count: ir.Value | int, pack: Callable[[ir.Value, ir.Value], None]
-    ) -> None:
-        """Emit loops over `near` lines of `count` neighbours, some of them of each line before more of the first one.
+    def _pack_left(self, first: ir.Value, count: ir.Value | int, row: ir.Value | None = None) -> None:
+        """Pack a panel of the left operand: for the rows of a micro-kernel from `row` on, or for all of the tile."""
+        elements, left = self.elements, self.product.left
+        start = elements.index(0) if row is None else row
+        rows = self.rows.count if row is None else count_from(elements, row, self.micro.rows, self.rows.count)
 
-        What is written meanwhile stays in the nearest cache.
-        """
-        elements = self.elements
-        with elements.loop(0, count, _BLOCK, below=self.depth) as block:
-            end = elements.moved(block, self._count(block, _BLOCK, count))
-            with elements.loop(0, near, below=width) as line, elements.loop(block, end, below=self.depth) as k:
-                pack(line, k)
+        def element(near: ir.Value, k: ir.Value) -> ir.Value:
+            at = {self.row_axis: elements.moved(self.rows.first, elements.moved(start, near))}
+            return self._factor(left, first, k, at)
 
-    def _pack_left(self, row: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
-        """Pack a panel of the rows of the left operand from `row` on, product by product."""
-        elements, height = self.elements, self.micro.rows
-
-        def pack(i: ir.Value, k: ir.Value) -> None:
-            at = {self.row_axis: elements.moved(self.rows.first, elements.moved(row, i))}
-            element = self._factor(self.product.left, first, k, at)
-            memref.store(element, self.left, [self._left_slot(k, i)])
-
-        near = self._count(row, height, self.rows.count)
-        if near != height:
-            with elements.loop(0, count, below=self.depth) as k, elements.loop(0, height) as i:
-                memref.store(initial(self.op), self.left, [self._left_slot(k, i)])
-        if self.product.has_rows_inside:
-            with elements.loop(0, count, below=self.depth) as k, elements.loop(0, near, below=height) as i:
-                pack(i, k)
-        else:
-            with elements.loop(0, near, below=height) as i, elements.loop(0, count, below=self.depth) as k:
-                pack(i, k)
+        self.left.pack(rows, count, element)
 
     def _factor(self, factor: ir.Value, first: ir.Value, k: ir.Value, at: AxisValues) -> ir.Value:
         """An element of an operand: product `k` of the panel from `first` on, at a row or a column."""
+        element = self.elements.at(factor, self._index_of_factor(first, k, at))
+        return scalars.cast(element, tensor_type(factor.type).element, accumulator_element(self.op))
+
+    def _index_of_factor(self, first: ir.Value, k: ir.Value, at: AxisValues) -> IndexValues:
+        """The index of that element."""
         elements, phase = self.elements, self.product.phase
         summed = elements.delinearized(elements.moved(first, k), phase.reduced_extents)
         around = dict(zip(phase.loops, self.at, strict=True))
         here = {**around, **dict(zip(phase.reduced, summed, strict=True)), **at}
-        element = elements.at(factor, index_at(elements, self.op.operand, self.product.kernel.dims, here))
-        return scalars.cast(element, tensor_type(factor.type).element, accumulator_element(self.op))
+        return index_at(elements, self.op.operand, self.product.kernel.dims, here)
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
-    def _multiply(self, row: ir.Value, column: ir.Value, count: ir.Value | int) -> None:
+    def _multiply(self, row: ir.Value, column: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
         """Add the products of a panel to the sums of a micro-kernel."""
         elements, micro = self.elements, self.micro
         slot = self._sum_slot(row, column)
-        start = micro.load(elements, self.sums, slot, self.pitch)
+        start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
+        columns = self._columns_in_place(column, first) if self.right is None else self._packed_columns(column)
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
-            (k,), zero = index, elements.index(0)
-            left, right = self._left_slot(k, zero), self._right_slot(column, k, zero)
-            return micro.multiplied(elements, (self.left, left), (self.right, right), sums)
+            (k,) = index
+            left = self.left.slot(row if self.product.has_rows_inside else elements.index(0), k)
+            return micro.multiplied(elements, (self.left.memory, left), columns(k), sums)
 
         micro.store(elements, self.sums, slot, self.pitch, elements.carried((count,), start, step))
 
+    def _packed_columns(self, column: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+        """Which vectors of packed columns a product has."""
+        right = self.right
+        assert right is not None  # it is packed
+
+        def columns(k: ir.Value) -> list[ir.Value]:
+            slot = right.slot(column, k)
+            self.micro.prefetch(self.elements, right.memory, slot)
+            return self.micro.columns_at(self.elements, right.memory, slot)
+
+        return columns
+
+    def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+        """Which vectors of columns a product has where they are read as they lie in memory."""
+        elements, micro, right = self.elements, self.micro, self.product.right
+        source = traced(right).source.owner
+        assert isinstance(source, region.ReadOp)  # they are read in place
+        memory = elements.buffers[source.buffer]
+        size = extents.product(region.held_tensor(source.buffer.type).shape)
+        flat = flat_view(memory, elements.extent(size))
+        are_whole = extents.divide(self.product.columns, micro.columns) is not None
+        masks = [] if are_whole else micro.masks(elements, arith.subi(elements.extent(self.columns.count), column))
+
+        def columns(k: ir.Value) -> list[ir.Value]:
+            at = {self.column_axis: elements.moved(self.columns.first, column)}
+            index = self._index_of_factor(first, k, at)
+            access = traced(right)
+            shape = tensor_type(right.type).shape
+            place = tuple(elements.position(each, index, shape) for each in access.map)
+            address = elements.counters.value(elements.address(source.buffer, place))
+            return micro.columns_at(elements, flat, address, masks)
+
+        return columns
+
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def _finish(self, row: ir.Value) -> None:
-        """Compute what is behind the sums of a row, and store what is written."""
-        elements, counters, op, kernel = self.elements, self.elements.counters, self.op, self.product.kernel
+    def _finish(self, panel: ir.Value) -> None:
+        """Compute what is behind the sums of some rows, those from `panel` on, and store what is written."""
+        elements = self.elements
+        with elements.loop(
+            0, count_from(elements, panel, self.micro.rows, self.rows.count), below=self.micro.rows
+        ) as near:
+            self._finish_row(elements.moved(panel, near), self._sum_slot(panel, elements.index(0), near))
+
+    def _finish_row(self, row: ir.Value, slot: ir.Value) -> None:
+        """Compute what is behind the sums of a row, which are in memory from `slot` on."""
+        elements, counters, op, product = self.elements, self.elements.counters, self.op, self.product
+        kernel = product.kernel
 
         def finished(index: IndexValues) -> ir.Value:
             here = values_at(elements, op.operand, kernel.dims, index, set(op.axes))
             column = counters.expression(here[self.column_axis]) - counters.expression(self.columns.first)
-            return elements.finished(op, memref.load(self.sums, [self._sum_slot(row, counters.value(column))]))
+            place = counters.value(counters.expression(slot) + column)
+            return elements.finished(op, memref.load(self.sums, [place]))
 
         elements.reduced[op.output] = finished
         at = list(self.at)
-        at[self.product.row_loop] = elements.moved(self.rows.first, row)
-        with elements.loop(0, self.columns.count, below=_COLUMNS) as column:
-            at[self.product.column_loop] = elements.moved(self.columns.first, column)
+        at[product.row_loop] = elements.moved(self.rows.first, row)
+        with elements.loop(0, self.columns.count, below=product.tile_columns) as column:
+            at[product.column_loop] = elements.moved(self.columns.first, column)
             for phase in kernel.loops.phases:
-                value, is_sum = kernel.value(phase), phase is self.product.phase
+                value, is_sum = kernel.value(phase), phase is product.phase
                 here = dict(zip(phase.loops, at, strict=True))
                 index = index_at(elements, op.operand if is_sum else value, kernel.dims, here)
                 if is_sum:
@@ -197,28 +246,20 @@ class _Tile:
         """The elements of tile `number` along an axis."""
         counters = self.elements.counters
         first = counters.value(counters.expression(number) * size)
-        return Neighbours(first, self._count(first, size, extent))
+        return Neighbours(first, count_from(self.elements, first, size, extent))
 
-    def _count(self, first: ir.Value, size: int, extent: ir.Value | Dim) -> ir.Value | int:
-        """How many there are of an extent from `first` on, a multiple of `size`, at most as many."""
-        if not isinstance(extent, ir.Value) and extents.divide(extent, size) is not None:
-            return size
-        if isinstance(extent, int) and extent < size:
-            return extent
-        return arith.minsi(self.elements.index(size), arith.subi(self.elements.extent(extent), first))
+    def _row_panels(self) -> AbstractContextManager[ir.Value]:
+        """Emit the loop over the first rows of the micro-kernels of the tile."""
+        return self.elements.loop(0, self.rows.count, self.micro.rows, below=self.product.tile_rows)
 
-    def _panels(self) -> AbstractContextManager[ir.Value]:
+    def _column_panels(self) -> AbstractContextManager[ir.Value]:
         """Emit the loop over the first columns of the micro-kernels of the tile."""
-        return self.elements.loop(0, self.columns.count, self.micro.columns, below=_COLUMNS)
+        return self.elements.loop(0, self.columns.count, self.micro.columns, below=self.product.tile_columns)
 
-    def _sum_slot(self, row: ir.Value, column: ir.Value) -> ir.Value:
-        return self._slot((row, self.pitch), (column, 1))
-
-    def _left_slot(self, k: ir.Value, row: ir.Value) -> ir.Value:
-        return self._slot((k, self.micro.rows), (row, 1))
-
-    def _right_slot(self, panel: ir.Value, k: ir.Value, column: ir.Value) -> ir.Value:
-        return self._slot((panel, self.depth), (k, self.micro.columns), (column, 1))
+    def _sum_slot(self, row: ir.Value, column: ir.Value, near: ir.Value | None = None) -> ir.Value:
+        """Where the sum of a column is of the row that is `near` rows from `row`, the first one of a micro-kernel."""
+        rows = [each for each in (None if self.product.has_one_panel else row, near) if each is not None]
+        return self._slot(*((each, self.pitch) for each in rows), (column, 1))
 
     def _slot(self, *terms: tuple[ir.Value, int]) -> ir.Value:
         """Where an element of packed rows is: the sum of places, each times a number."""

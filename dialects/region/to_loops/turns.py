@@ -37,3 +37,12 @@ def tile_along(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Va
     if extents.divide(extent, TILE) is not None:
         return Neighbours(first, TILE)
     return Neighbours(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
+
+
+def count_from(elements: Elements, first: ir.Value, size: int, extent: ir.Value | Dim) -> ir.Value | int:
+    """How many there are of an extent from `first` on, a multiple of `size`, at most as many."""
+    if not isinstance(extent, ir.Value) and extents.divide(extent, size) is not None:
+        return size
+    if isinstance(extent, int) and extent < size:
+        return extent
+    return arith.minsi(elements.index(size), arith.subi(elements.extent(extent), first))

@@ -2,21 +2,31 @@
 
 In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The last loop, or the last that is
 long, is that of the columns; the rows are along another one. So what is done to an operand on the way, such as a cast,
-is done for a tile, not for each row.
+is done for a tile, not for each row. Tiles are the same for every CPU, whose vectors only say how they are filled.
 """
 
 from dataclasses import dataclass
 
+from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.cpu_form import ProductLoops, jumps
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
+
+#: Of these many rows and columns tiles are made up, where there are several: whole micro-kernels of most CPUs.
+_ROWS, _COLUMNS = 14, 64
+#: Elements that are packed by one transposition of registers, at most.
+LINE = 16
 
 
 @dataclass(frozen=True)
@@ -67,17 +77,88 @@ class CpuProduct:
         return extents.product(self.phase.reduced_extents)
 
     @property
+    def accumulator(self) -> ElementType:
+        """The element type of the sums, in which operands are packed."""
+        return self.phase.block.element.accumulator
+
+    @property
+    def tile_rows(self) -> int:
+        """The rows of a tile, at most."""
+        return _even(self.rows, GENERIC_CPU.tile_rows, _ROWS)
+
+    @property
+    def tile_columns(self) -> int:
+        """The columns of a tile, at most."""
+        return _even(self.columns, GENERIC_CPU.tile_columns, _COLUMNS)
+
+    @property
+    def panel_depth(self) -> int:
+        """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
+        size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
+        return _even(self.depth, LINE if self.reads_right_in_place else size, 1)
+
+    @property
+    def has_one_panel(self) -> bool:
+        """Whether all products are packed at once."""
+        return isinstance(self.depth, int) and self.depth <= self.panel_depth
+
+    @property
+    def reads_right_in_place(self) -> bool:
+        """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
+        access = trace(self.right)
+        if isinstance(access, NonScop) or access.guards or not isinstance(access.source.owner, region.ReadOp):
+            return False
+        is_few = isinstance(self.rows, int) and self.rows < GENERIC_CPU.rows_worth_packing
+        is_same = tensor_type(self.right.type).element == self.accumulator
+        return is_few and is_same and self.has_columns_inside
+
+    @property
+    def room_in_panel(self) -> int:
+        """The products that a panel has room for: what it has, and what fills up its last transposition."""
+        return -(-self.panel_depth // LINE) * LINE + LINE
+
+    @property
+    def packed_columns(self) -> int:
+        """The columns that packed memory has room for: those of a tile, and of what fills up its last vectors."""
+        return -(-self.tile_columns // _COLUMNS) * _COLUMNS
+
+    @property
+    def workspaces(self) -> tuple[TensorType, ...]:
+        """Memory that a launch has to itself.
+
+        It is for a panel of the right operand, where that is packed; one of the left operand, where that is packed for
+        all rows of a tile at once; and the sums, where a tile has several panels.
+        """
+        right = self.room_in_panel * self.packed_columns
+        left = self.room_in_panel * (self.tile_rows + _ROWS)
+        sums = (self.tile_rows + _ROWS) * (self.packed_columns + LINE)
+        are_needed = (
+            (right, not self.reads_right_in_place),
+            (left, self.has_rows_inside),
+            (sums, not self.has_one_panel),
+        )
+        return tuple(TensorType(self.accumulator, (size,)) for size, is_needed in are_needed if is_needed)
+
+    @property
     def tiles(self) -> Shape:
         """The tiles along each loop, of one element along those that are not of rows and columns."""
         found = list(self.kernel.loops.extents)
-        found[self.row_loop] = extents.ceildiv(self.rows, GENERIC_CPU.tile_rows)
-        found[self.column_loop] = extents.ceildiv(self.columns, GENERIC_CPU.tile_columns)
+        found[self.row_loop] = extents.ceildiv(self.rows, self.tile_rows)
+        found[self.column_loop] = extents.ceildiv(self.columns, self.tile_columns)
         return tuple(found)
 
     @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
         return extents.product(self.tiles)
+
+
+def _even(extent: Dim, most: int, unit: int) -> int:
+    """The size of parts of an extent, all about the same, of at most `most`; of several parts whole units."""
+    if not isinstance(extent, int):
+        return most
+    parts = max(1, -(-extent // most))
+    return max(1, extent) if parts == 1 else min(most, -(-extent // (parts * unit)) * unit)
 
 
 def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:

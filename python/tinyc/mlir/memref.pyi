@@ -129,6 +129,16 @@ def get_global(
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpResult: ...
+def prefetch(
+    memref: ir.Value,
+    indices: Sequence[ir.Value],
+    is_write: bool,
+    locality_hint: int,
+    is_data_cache: bool,
+    *,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpView: ...
 def reinterpret_cast(
     result: ir.Type,
     source: ir.Value,

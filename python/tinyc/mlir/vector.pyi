@@ -7,6 +7,13 @@ from tinyc.mlir import ir
 def broadcast(
     vector: ir.Type, source: ir.Value, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...
 ) -> ir.OpResult: ...
+def create_mask(
+    result: ir.Type,
+    operands_: Sequence[ir.Value],
+    *,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
 def fma(
     lhs: ir.Value,
     rhs: ir.Value,
@@ -19,6 +26,24 @@ def load(
     result: ir.Type,
     base: ir.Value,
     indices: Sequence[ir.Value],
+    *,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
+def maskedload(
+    result: ir.Type,
+    base: ir.Value,
+    indices: Sequence[ir.Value],
+    mask: ir.Value,
+    pass_thru: ir.Value,
+    *,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
+def shuffle(
+    v1: ir.Value,
+    v2: ir.Value,
+    mask: Sequence[int],
     *,
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,

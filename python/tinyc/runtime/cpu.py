@@ -59,10 +59,9 @@ class CpuExecutable(Executable[CpuFrames]):
             if run.pool is not None:
                 frame.fill_pool(run.pool.memory.ctypes.data)
             for launch, work, turns, pace, title in frame.every_call if run.prepares else frame.calls:
-                started = time.perf_counter()
-                in_chunks(work, turns, pace, title)
+                seconds = in_chunks(work, turns, pace, title)
                 if run.timer is not None:
-                    run.timer(run.bound, launch, time.perf_counter() - started)
+                    run.timer(run.bound, launch, seconds)
                 if run.observe is not None:
                     self._tell_writes(run, run.observe, launch.kernel, frame.contents)
             check_status(self.program, frame.status)
@@ -71,19 +70,23 @@ class CpuExecutable(Executable[CpuFrames]):
             arenas.give_back(arena)
 
 
-def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace, title: str) -> None:
+def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace, title: str) -> float:
     """Call `work(low, high)` on consecutive ranges that make up ``0 … turns``, each of about `_CHUNK_SECONDS`.
+
+    Returns how long all took, in seconds.
 
     What Python has been told to do meanwhile, such as to raise KeyboardInterrupt, it does between two calls. `pace` is
     what earlier runs have told, and later ones are told by it: a kernel that is over soon is one call from then on.
     """
-    low = 0
+    low, started = 0, time.perf_counter()
+    before = started
     while low < turns:
         progress(title, low, turns)
         size = pace.turns
         high = min(low + size, turns)
-        started = time.perf_counter()
         work(low, high)
-        seconds = time.perf_counter() - started
+        now = time.perf_counter()
+        seconds, before = now - before, now
         pace.turns = min(size * _GROWTH, int((high - low) * _CHUNK_SECONDS / (seconds + 1e-9)) or 1)
         low = high
+    return before - started

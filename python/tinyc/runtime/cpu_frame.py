@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinyc.runtime.arrays import address_of
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.program import KernelLaunch
 from tinyc.runtime.status import fresh_status
@@ -98,7 +99,7 @@ class CpuFrame:
     def fill(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], arena: int, key: int) -> None:
         """Write what is the run's own: where its arrays and its arena are, and the key of its random numbers."""
         for places, array in zip(self._boundary, (*inputs, *outputs), strict=True):
-            address = array.ctypes.data
+            address = address_of(array)
             for place in places:
                 self._addresses[place] = address
         if arena != self._arena:

@@ -135,6 +135,8 @@ def handed_out(results: dict[str, Any], out: Mapping[str, Any]) -> dict[str, Any
 def _objection(array: Any, output: Output) -> str | None:
     """Why the user's array cannot take an output; None where it can."""
     _, element, dtype, shape = output
+    if type(array) is np.ndarray and array.dtype == dtype and array.shape == shape and array.flags.carray:
+        return None  # as nearly always: dense, and can be written to
     called = DTYPE_NAMES[element]
     wanted = f"{called} [{', '.join(map(str, shape))}]"
     if isinstance(array, np.ma.MaskedArray) or not isinstance(array, np.ndarray | DeviceView):

@@ -29,6 +29,10 @@ class VectorUnit:
         """
         return (self.registers - self.micro_vectors - 2) // self.micro_vectors
 
+    def most_vectors(self, rows: int) -> int:
+        """The vectors of columns that there are registers for beside so many rows, a power of two."""
+        return 1 << ((self.registers - 2) // (rows + 1)).bit_length() - 1
+
 
 #: What loops are for where nobody says it: CPUs of the years since 2013.
 DEFAULT_CPU = "x86-64-v3"
@@ -79,8 +83,8 @@ GENERIC_CPU = CpuTarget(
     name="cpu",
     names=("cpu",),
     tile_elements=128,
-    tile_rows=168,
-    tile_columns=256,
+    tile_rows=336,
+    tile_columns=512,
     tile_depth_bytes=1024,
     rows_worth_packing=32,
     step_bytes=128 * 1024,

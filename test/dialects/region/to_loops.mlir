@@ -61,28 +61,37 @@
 
 // -----
 
-// A product packs its operands in the sums' type. The micro-kernel has sums of rows and of two vectors of columns in
-// registers, filled up with zeros; the epilogue reads them from memory. Vectors are those of the CPU.
+// A product packs its operands in the sums' type: the right one in memory of the launch's own, a line of neighbours
+// after the other; the left one for the rows of a micro-kernel, through registers that transpose what lies along the
+// products. The micro-kernel has sums of rows and of two vectors of columns in registers, filled up with zeros; the
+// epilogue reads them from memory. Vectors are those of the CPU.
 // CHECK-LABEL: func.func @sum_of_products(
-// CHECK: %[[RIGHT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<80xf32>
-// CHECK: %[[LEFT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<30xf32>
-// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<288xf32>
+// CHECK-SAME: %[[RIGHT:workspace]]: memref<2048xf32>
+// CHECK: %[[LINES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<576xf32>
+// CHECK: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<40xf32>
+// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<320xf32>
+// CHECK: %[[LEFT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<128xf32>
+// CHECK: %[[ZERO:.*]] = vector.broadcast %cst
 // CHECK: scf.for %{{.*}} = %low to %high
-// CHECK: vector.store %{{.*}}, %[[SUMS]]
-// CHECK: scf.for %{{.*}} = %c0 to %c5 step %c5
 // CHECK: %[[W:.*]] = arith.extf
-// CHECK: memref.store %[[W]], %[[RIGHT]]
-// CHECK: memref.store %cst{{.*}}, %[[RIGHT]]
-// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c6
+// CHECK: memref.store %[[W]], %[[ROW]]
+// CHECK: memref.store %cst{{.*}}, %[[ROW]]
+// CHECK: %[[P:.*]] = vector.load %[[ROW]]
+// CHECK: vector.store %[[P]], %[[RIGHT]]
+// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c4
 // CHECK: %[[V:.*]] = arith.extf
-// CHECK: memref.store %[[V]], %[[LEFT]]
-// CHECK: %[[T:.*]] = vector.load %[[SUMS]]
-// CHECK: %[[LOOP:.*]]:12 = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[S:.*]] = %[[T]],
-// CHECK: %[[B:.*]] = vector.load %[[RIGHT]][%{{.*}}] : memref<80xf32>, vector<8xf32>
+// CHECK: memref.store %[[V]], %[[LINES]]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 8, 2, 10, 4, 12, 6, 14]
+// CHECK-COUNT-23: vector.shuffle
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.store %{{.*}}, %[[LEFT]]
+// CHECK: %[[LOOP:.*]]:8 = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[S:\w+]] = %[[ZERO]],
+// CHECK: memref.prefetch %[[RIGHT]]
+// CHECK: %[[B:.*]] = vector.load %[[RIGHT]][%{{.*}}] : memref<2048xf32>, vector<8xf32>
 // CHECK: %[[E:.*]] = memref.load %[[LEFT]]
 // CHECK: %[[A:.*]] = vector.broadcast %[[E]] : f32 to vector<8xf32>
 // CHECK: vector.fma %[[A]], %[[B]], %[[S]]
-// CHECK-COUNT-11: vector.fma
+// CHECK-COUNT-7: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: vector.store %[[LOOP]]#0, %[[SUMS]]
 // CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1
@@ -93,7 +102,7 @@
 // V4-COUNT-16: vector.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
 // V4-NOT: vector.fma
 // V2-LABEL: func.func @sum_of_products(
-// V2: :12 = scf.for
+// V2: :8 = scf.for
 // V2: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
 // V2: arith.addf %{{.*}}, %[[P]] : vector<4xf32>
 // V2-NOT: vector.fma

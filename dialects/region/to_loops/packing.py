@@ -1,0 +1,136 @@
+"""Packing: what a micro-kernel reads of an operand, in the order in which it reads it.
+
+A panel has the elements of some lines, rows or columns, of a product after the other: ``panel[product][line]``. Where
+the neighbours in memory are along the lines, they are copied as they lie, all lines of a product before the next one.
+Where they are along the products, a few of each line are computed first, in memory that the nearest cache holds, and go
+through registers, which transpose them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tinyc.codegen.elements import Elements
+from tinyc.dialects.region.to_loops.lanes import row_memory
+from tinyc.dialects.region.to_loops.turns import count_from
+from tinyc.mlir import ir, memref, vector
+
+#: Products of a line that are computed before those of the next one.
+_BLOCK = 64
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Panels of `lines` lines in `memory`, one after the other, packed through vectors of `lanes`.
+
+    There are at `most` so many lines. A panel has room for `depth` products, `lanes` more than it ever has; `zero`
+    fills up the last panel. `has_lines_inside` says whether the neighbours in memory are along the lines.
+    """
+
+    elements: Elements
+    memory: ir.Value
+    lines: int
+    most: int
+    lanes: int
+    depth: int
+    zero: ir.Value
+    has_lines_inside: bool
+
+    def slot(self, line: ir.Value, k: ir.Value) -> ir.Value:
+        """Where product `k` of the panel that begins with `line` is."""
+        counters = self.elements.counters
+        return counters.value(counters.expression(line) * self.depth + counters.expression(k) * self.lines)
+
+    def pack(
+        self, count: ir.Value | int, products: ir.Value | int, element: Callable[[ir.Value, ir.Value], ir.Value]
+    ) -> None:
+        """Pack `count` lines, of which `element(line, product)` emits what is packed, for as many `products`."""
+        elements = self.elements
+        if self.has_lines_inside:
+            self._copy(count, products, element)
+            return
+        with elements.loop(0, count, self.lines, below=self.most) as panel:
+            self._transpose(panel, count_from(elements, panel, self.lines, count), products, element)
+
+    def _copy(
+        self, count: ir.Value | int, products: ir.Value | int, element: Callable[[ir.Value, ir.Value], ir.Value]
+    ) -> None:
+        elements, lanes = self.elements, self.lanes
+        row = row_memory(-(-self.most // self.lines) * self.lines + self.lines + lanes, self.zero.type, "row")
+        kind = ir.VectorType.get([lanes], self.zero.type)
+        with elements.loop(0, products, below=self.depth) as k:
+            with elements.loop(0, count, below=self.most) as line:
+                memref.store(element(line, k), row, [line])
+            if not isinstance(count, int) or count % self.lines:
+                whole = elements.counters.value(elements.counters.expression(elements.extent(count)) + self.lines)
+                with elements.loop(count, whole) as line:
+                    memref.store(self.zero, row, [line])
+            with elements.loop(0, count, self.lines, below=self.most) as panel:
+                slot = self.slot(panel, k)
+                for first in range(0, self.lines, lanes):  # the last vector may reach into the next product
+                    values = vector.load(kind, row, [elements.moved(panel, first)])
+                    vector.store(values, self.memory, [elements.moved(slot, first)])
+
+    def _transpose(
+        self,
+        panel: ir.Value,
+        lines: ir.Value | int,
+        products: ir.Value | int,
+        element: Callable[[ir.Value, ir.Value], ir.Value],
+    ) -> None:
+        elements, counters, pitch = self.elements, self.elements.counters, _BLOCK + self.lanes
+        rows = row_memory(-(-self.lines // self.lanes) * self.lanes * pitch, self.zero.type, "lines")
+
+        def place(line: ir.Value, k: ir.Value) -> list[ir.Value]:
+            return [counters.value(counters.expression(line) * pitch + counters.expression(k))]
+
+        with elements.loop(0, products, _BLOCK, below=self.depth) as block:
+            count = count_from(elements, block, _BLOCK, products)
+            with elements.loop(0, lines, below=self.lines) as line, elements.loop(0, count, below=_BLOCK) as k:
+                value = element(elements.moved(panel, line), elements.moved(block, k))
+                memref.store(value, rows, place(line, k))
+            if lines != self.lines:
+                with elements.loop(lines, self.lines) as line, elements.loop(0, count, below=_BLOCK) as k:
+                    memref.store(self.zero, rows, place(line, k))
+            with elements.loop(0, count, self.lanes, below=_BLOCK) as k:
+                self._store(rows, pitch, k, self.slot(panel, elements.moved(block, k)))
+
+    def _store(self, rows: ir.Value, pitch: int, k: ir.Value, slot: ir.Value) -> None:
+        """Store the elements of all lines for `lanes` products from `k` on.
+
+        The last vector of a product may reach into the next one, which is stored after it.
+        """
+        elements, lanes = self.elements, self.lanes
+        kind = ir.VectorType.get([lanes], self.zero.type)
+        groups = range(0, self.lines, lanes)
+
+        def loaded(first: int) -> Sequence[ir.Value]:
+            places = [elements.moved(k, (first + line) * pitch) for line in range(lanes)]
+            return transposed([vector.load(kind, rows, [place]) for place in places])
+
+        def stored(first: int, at: int, values: ir.Value) -> None:
+            vector.store(values, self.memory, [elements.moved(slot, at * self.lines + first)])
+
+        if self.lines % lanes == 0:  # no vector reaches into the next product
+            for first in groups:
+                for at, each in enumerate(loaded(first)):
+                    stored(first, at, each)
+            return
+        for at, vectors in enumerate(zip(*map(loaded, groups), strict=True)):
+            for first, each in zip(groups, vectors, strict=True):
+                stored(first, at, each)
+
+
+def transposed(rows: Sequence[ir.Value]) -> list[ir.Value]:
+    """Emit the columns of a square of vectors: in each step pairs of rows exchange halves of ever larger blocks.
+
+    Source: Eklundh, "A Fast Computer Method for Matrix Transposing".
+    """
+    lanes, found, block = len(rows), list(rows), 1
+    while block < lanes:
+        low = [lane if not lane & block else lanes + lane - block for lane in range(lanes)]
+        high = [lane + block if not lane & block else lanes + lane for lane in range(lanes)]
+        for row in (each for each in range(lanes) if not each & block):
+            pair = found[row], found[row + block]
+            found[row], found[row + block] = vector.shuffle(*pair, low), vector.shuffle(*pair, high)
+        block *= 2
+    return found
