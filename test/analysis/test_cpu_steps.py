@@ -52,12 +52,25 @@ def test_columns_are_reduced_in_tiles_and_rows_one_by_one(axis, in_tiles, turns)
 
 
 def test_a_product_runs_in_tiles_of_rows_and_columns():
-    p = Program(a="f32 200 300", b="f32 300 400")
-    p.result(matmul(p, p["a"], p["b"], "200 400 300"))
+    p = Program(a="f32 400 300", b="f32 300 600")
+    p.result(matmul(p, p["a"], p["b"], "400 600 300"))
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
     assert nest.tiles == (2, 2)
-    assert (nest.rows, nest.columns, nest.depth) == (200, 400, 300)
+    assert (nest.rows, nest.columns, nest.depth) == (400, 600, 300)
+    assert (nest.tile_rows, nest.tile_columns, nest.panel_depth) == (210, 320, 150)
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_transposed", "is_in_place"), [(16, False, True), (64, False, False), (64, True, False)]
+)
+def test_few_rows_read_the_right_operand_where_it_is(rows, is_transposed, is_in_place):
+    p = Program(a=f"f32 {rows} 300", b="f32 600 300" if is_transposed else "f32 300 600")
+    right = p.permute(p["b"], perm=(1, 0)) if is_transposed else p["b"]
+    p.result(matmul(p, p["a"], right, f"{rows} 600 300"))
+    nest = nest_of(p)
+    assert isinstance(nest, CpuProduct)
+    assert nest.reads_right_in_place == is_in_place
 
 
 @pytest.mark.parametrize(

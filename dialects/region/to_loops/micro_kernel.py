@@ -33,8 +33,7 @@ class MicroKernel:
     def of(cls, element: ElementType, unit: VectorUnit, rows: int, *, is_wide: bool) -> "MicroKernel":
         """The micro-kernel of a CPU for tiles of so many rows, into which they fit well.
 
-        A wide one has as many vectors as there are registers for, so that it reads rows that are not packed in long
-        stretches.
+        A wide one has as many vectors as there are registers for: it reads more at a time of rows that are not packed.
         """
         parts = -(-rows // unit.micro_rows)
         each = -(-rows // parts)

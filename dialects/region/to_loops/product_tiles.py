@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
-from tinyc.analysis.cpu_product import LINE, CpuProduct
+from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues, flat_view, traced
 from tinyc.codegen.reduction_steps import accumulator_element, initial
@@ -70,7 +70,7 @@ class _Tile:
         in_place = product.reads_right_in_place
         self.micro = MicroKernel.of(product.accumulator, unit, product.tile_rows, is_wide=in_place)
         own, register = list(workspaces), scalars.register_type(product.accumulator)
-        self.pitch = product.packed_columns + LINE  # rows at a power of two would share few sets of a cache
+        self.pitch = product.packed_columns + TRANSPOSED_LANES  # rows at a power of two would share few sets of a cache
         rows, columns, lanes = self.micro.rows, self.micro.columns, self.micro.lanes
         depth, zero = product.room_in_panel, initial(product.op)
         self.right = None

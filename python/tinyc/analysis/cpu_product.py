@@ -26,7 +26,7 @@ from tinyc.vocabulary.types import TensorType
 #: Of these many rows and columns tiles are made up, where there are several: whole micro-kernels of most CPUs.
 _ROWS, _COLUMNS = 14, 64
 #: Elements that are packed by one transposition of registers, at most.
-LINE = 16
+TRANSPOSED_LANES = 16
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class CpuProduct:
     def panel_depth(self) -> int:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
         size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
-        return _even(self.depth, LINE if self.reads_right_in_place else size, 1)
+        return _even(self.depth, TRANSPOSED_LANES if self.reads_right_in_place else size, 1)
 
     @property
     def has_one_panel(self) -> bool:
@@ -115,7 +115,7 @@ class CpuProduct:
     @property
     def room_in_panel(self) -> int:
         """The products that a panel has room for: what it has, and what fills up its last transposition."""
-        return -(-self.panel_depth // LINE) * LINE + LINE
+        return -(-self.panel_depth // TRANSPOSED_LANES) * TRANSPOSED_LANES + TRANSPOSED_LANES
 
     @property
     def packed_columns(self) -> int:
@@ -131,7 +131,7 @@ class CpuProduct:
         """
         right = self.room_in_panel * self.packed_columns
         left = self.room_in_panel * (self.tile_rows + _ROWS)
-        sums = (self.tile_rows + _ROWS) * (self.packed_columns + LINE)
+        sums = (self.tile_rows + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
             (right, not self.reads_right_in_place),
             (left, self.has_rows_inside),
