@@ -97,7 +97,7 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
 
 def _alternative_violations(program: Program, kernel: KernelLaunch, at: KernelOp) -> Iterator[Violation]:
     """Check that the alternatives of a launch work on its buffers and its status slot, each with its own workspaces."""
-    workspaces = _workspaces(program, kernel)
+    workspaces = program.workspaces_of(kernel)
     own, *others = (
         ([pointer.buffer for pointer in each.pointers if pointer.buffer not in workspaces], each.status)
         for each in kernel.launches
@@ -106,13 +106,6 @@ def _alternative_violations(program: Program, kernel: KernelLaunch, at: KernelOp
         if theirs != own:
             message = f"alternative @{each.symbol} has other buffers or another status slot than @{kernel.symbol}"
             yield at.location, f"{message}; pass it the same, in the same order"
-
-
-def _workspaces(program: Program, kernel: KernelLaunch) -> set[str]:
-    """The buffers in which a launch may keep what is its own: nothing reads them that does not write them, too."""
-    held = {buffer.name for buffer in program.buffers if buffer.kind in ("arena", "prepared")}
-    read = {name for each in program.kernels for name in each.reads if name not in each.writes}
-    return held.intersection(kernel.writes) - read
 
 
 def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | None:

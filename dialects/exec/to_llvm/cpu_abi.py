@@ -14,7 +14,7 @@ from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir, scf
-from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.program import STATUS_BYTES, Alternative, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
@@ -87,6 +87,49 @@ def _are_same(bufs: ir.Value, overwritten: Mapping[int, int]) -> ir.Value:
         for pair in overwritten.items()
     ]
     return functools.reduce(arith.andi, same)
+
+
+#: `kernel_team(job)`: what each thread of a team runs. The job has, 8 bytes each, the kernel's function, the `bufs` of
+#: the first thread and how far apart those of two threads are, the `extents`, the next turn and the end of the turns,
+#: how many a thread takes at a time, and how many threads there are already.
+_TEAM = """
+llvm.func @{name}(%job: !llvm.ptr) {{
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %kernel = llvm.load %job : !llvm.ptr -> !llvm.ptr
+  %bufs_at = llvm.getelementptr %job[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %apart_at = llvm.getelementptr %job[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  %extents_at = llvm.getelementptr %job[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  %next_at = llvm.getelementptr %job[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  %end_at = llvm.getelementptr %job[5] : (!llvm.ptr) -> !llvm.ptr, i64
+  %count_at = llvm.getelementptr %job[6] : (!llvm.ptr) -> !llvm.ptr, i64
+  %threads_at = llvm.getelementptr %job[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %first = llvm.load %bufs_at : !llvm.ptr -> !llvm.ptr
+  %apart = llvm.load %apart_at : !llvm.ptr -> i64
+  %extents = llvm.load %extents_at : !llvm.ptr -> !llvm.ptr
+  %end = llvm.load %end_at : !llvm.ptr -> i64
+  %count = llvm.load %count_at : !llvm.ptr -> i64
+  %thread = llvm.atomicrmw add %threads_at, %one monotonic : !llvm.ptr, i64
+  %offset = llvm.mul %thread, %apart : i64
+  %bufs = llvm.getelementptr %first[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.br ^take
+^take:
+  %low = llvm.atomicrmw add %next_at, %count monotonic : !llvm.ptr, i64
+  %is_left = llvm.icmp "slt" %low, %end : i64
+  llvm.cond_br %is_left, ^work, ^done
+^work:
+  %after = llvm.add %low, %count : i64
+  %high = llvm.intr.smin(%after, %end) : (i64, i64) -> i64
+  llvm.call %kernel(%bufs, %extents, %low, %high) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+  llvm.br ^take
+^done:
+  llvm.return
+}}
+"""
+
+
+def write_team() -> None:
+    """Write `kernel_team(job)`."""
+    ir.InsertionPoint.current.insert(ir.Operation.parse(_TEAM.format(name=TEAM_FUNCTION)))
 
 
 def write_impl(program: Program, name: str, kernels: Sequence[KernelLaunch]) -> None:

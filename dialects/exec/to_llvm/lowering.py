@@ -15,6 +15,7 @@ from tinyc.dialects.exec.to_llvm.cpu_abi import (
     write_impl,
     write_kernel,
     write_main,
+    write_team,
 )
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import func, ir
@@ -30,7 +31,8 @@ class ExecToLlvm(Pass):
     Requires:
         1. One `exec.function`, and a function for each kernel that it launches, as --region-to-loops makes it.
     Ensures:
-        1. No exec op is left. The functions `kernel.<name>`, `kernel_impl` and `kernel_main` are as this package says.
+        1. No exec op is left. The functions `kernel.<name>`, `kernel_team`, `kernel_impl` and `kernel_main` are as this
+           package says.
         2. The loops are internal functions `loops.<name>` over bare pointers, so that no name of the program meets one
            of the C library. Where launches of a kernel differ in what they write in place, they have one each.
         3. MLIR's own passes (`LOOPS_TO_LLVM` in `pipeline.py`) take the module to the LLVM dialect.
@@ -79,6 +81,7 @@ class ExecToLlvm(Pass):
                     loops.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
                 functions[symbol].erase()
                 write_kernel(launches)
+            write_team()
             write_impl(program, KERNEL_IMPL, program.of_stage(prepare=False))
             write_main(program, KERNEL_MAIN, KERNEL_IMPL)
             if prepare := program.of_stage(prepare=True):

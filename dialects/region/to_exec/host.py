@@ -217,7 +217,8 @@ class Host:
         outputs = [self._output(result, first, last) for result in op.results]
         asked = dict.fromkeys(each for mine in every for each in enumerate(mine[-1].workspaces))
         workspaces = {
-            each: HostBuffer(each[1], op.location, self._new_kind, first=first, ready=last, last=last) for each in asked
+            each: HostBuffer(each[1], unnamed(op.location), self._new_kind, first=first, ready=last, last=last)
+            for each in asked
         }
         location = op.location
         if "node" in launch.attributes:
@@ -316,11 +317,20 @@ class Host:
         last: dict[HostBuffer, int] = {}
         for buffer, place in placed.items():
             last[place] = max(buffer.last, last.get(place, -1))
-        layout = pack([Request(buffer.size_bytes, buffer.first, last[buffer]) for buffer in last])
-        offsets = dict(zip(last, layout.offsets, strict=True))
+        own = {id(each) for launch in self.launches for each in launch.workspaces.values()}
+        is_known = all(isinstance(buffer.size_bytes, int) for buffer in last)
+        # Beside values of symbolic sizes workspaces would be in the way: what shares a place with them is a maximum.
+        apart = [[each for each in last if is_known or id(each) not in own]]
+        apart.append([each for each in last if each not in apart[0]])
+        offsets: dict[HostBuffer, Dim] = {}
+        total: Dim = 0
+        for buffers in apart:
+            layout = pack([Request(buffer.size_bytes, buffer.first, last[buffer]) for buffer in buffers])
+            offsets |= {buffer: total + offset for buffer, offset in zip(buffers, layout.offsets, strict=True)}
+            total = total + layout.total
         for buffer in self.temps:
             buffer.offset = offsets[placed[buffer]]
-        return layout.total
+        return total
 
     def _place_pool(self) -> int:
         """Give what is kept between runs its place in the ConstPool; the pool's size in bytes."""

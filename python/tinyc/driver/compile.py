@@ -5,6 +5,7 @@ layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that; `sim` an
 one on the simulator, the other on a GPU. What can be refused without inputs is refused when the model is made.
 """
 
+import functools
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,7 @@ from tinyc.runtime.executable import Observer
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
+from tinyc.runtime.threads import require_no_threads
 from tinyc.target import target_of, targets_of
 
 
@@ -50,6 +52,7 @@ def compile(
     sizes: Sequence[Mapping[str, int | str]] = (),
     weights: object = None,
     constants: Mapping[str, Any] | None = None,
+    threads: int | None = None,
 ) -> CompiledModel:
     """Compile a program.
 
@@ -67,7 +70,9 @@ def compile(
     have plans for what is no larger; the first set that a run has decides.
     `weights` declares inputs as weights, which are given once and kept, beside those that the program declares itself:
     names, or arrays by name, which are set at once; the others with `Model.set_weights`. `constants` fixes inputs of an
-    ONNX model, {"axes": [1]}: they are no inputs of the compiled model then.
+    ONNX model, {"axes": [1]}: they are no inputs of the compiled model then. Runs on the CPU have so many `threads`,
+    and the same numbers with any: by default as many as TINYC_THREADS says, else one for each CPU that this process may
+    use.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
@@ -80,6 +85,8 @@ def compile(
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
+    if target != "cpu":
+        require_no_threads(target, threads)
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
         module = declare_weights(read_program(source, bind, constants=constants), weights)
         lowerings = {
@@ -88,7 +95,8 @@ def compile(
         }
         for lowering in lowerings.values():
             _check_options(lowering)
-        model = CompiledModel(lowerings, target, _EXECUTORS[target]([*lowerings.values()]), remarks)
+        executor = functools.partial(_cpu, threads=threads) if target == "cpu" else _EXECUTORS[target]
+        model = CompiledModel(lowerings, target, executor([*lowerings.values()]), remarks)
         if isinstance(weights, Mapping):
             model.set_weights(weights)
         if dump is not None:
@@ -175,7 +183,7 @@ def _reference(lowerings: Sequence[Lowering]) -> Executor:
     return Executor(run, set_weights=weights.set, missing_weights=weights.missing)
 
 
-def _cpu(lowerings: Sequence[Lowering]) -> Executor:
+def _cpu(lowerings: Sequence[Lowering], threads: int | None = None) -> Executor:
     (lowering,) = lowerings
     llvm_ir, program, constants = lowering.llvm_ir(), lowering.program(), lowering.constants()
 
@@ -184,7 +192,7 @@ def _cpu(lowerings: Sequence[Lowering]) -> Executor:
         return Artifact("cpu", program, made.image, "x86-64", made.cpu, made.flags, constants)
 
     try:
-        return replace(executor_of(compiled()), compiled_for=compiled)
+        return replace(executor_of(compiled(), threads), compiled_for=compiled)
     except (InternalError, ObjectError) as error:
         if lowering.entry != "llvm":
             raise error if isinstance(error, InternalError) else InternalError(f"{error}") from error
@@ -217,7 +225,6 @@ def _ptx(lowering: Lowering) -> tuple[str, str]:
 
 _EXECUTORS: dict[str, Callable[[Sequence[Lowering]], Executor]] = {
     "reference": _reference,
-    "cpu": _cpu,
     "sim": _on_gpu,
     "cuda": _on_gpu,
 }

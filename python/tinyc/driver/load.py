@@ -20,20 +20,25 @@ from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.cuda_driver import gpu_capability
 from tinyc.runtime.executable import Executable, LaunchClock, Timer
 from tinyc.runtime.object_code import ObjectError
+from tinyc.runtime.threads import require_no_threads
 from tinyc.target import TARGETS
 
 
-def load(path: str | os.PathLike[str], target: str | None = None, arch: str | None = None) -> Model:
+def load(
+    path: str | os.PathLike[str], target: str | None = None, arch: str | None = None, threads: int | None = None
+) -> Model:
     """The model that was saved to a file.
 
     A model for a GPU runs on the targets "cuda" and "sim", by default on the one that it was compiled for. One that has
-    code for several architectures takes what suits the GPU here best, or that of `arch`, which "sim" needs.
+    code for several architectures takes what suits the GPU here best, or that of `arch`, which "sim" needs. Runs on the
+    CPU have so many `threads`: by default what TINYC_THREADS says, else one for each CPU that this process may use.
 
     What it runs is the file's machine code: a hash tells damage, and not who made it. Load what you trust.
 
     Raises:
         TinycError: `UnreadableFile`; `InvalidModel`: the file is no model, damaged, or of another tinyc;
-            `UnsupportedTarget`: this machine does not run its code, or it has none for `target` or `arch`.
+            `UnsupportedTarget`: this machine does not run its code, or it has none for `target` or `arch`;
+            `InvalidOption`: `threads`.
     """
     if not isinstance(path, str | os.PathLike):
         raise TinycError("UnreadableFile", f"'path' is {path!r}, not a file; give a path")
@@ -43,7 +48,7 @@ def load(path: str | os.PathLike[str], target: str | None = None, arch: str | No
         artifact = _asked_for(artifact, target, arch)
         if artifact.target == "cpu":
             require_machine(artifact.flags)
-        executor = executor_of(artifact)
+        executor = executor_of(artifact, threads)
     except TinycError as error:
         raise error.at(file) from None
     except ObjectError as error:
@@ -73,16 +78,20 @@ def _asked_for(artifact: Artifact, target: str | None, arch: str | None) -> Arti
     return artifact
 
 
-def executor_of(artifact: Artifact) -> Executor:
+def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
     """What runs an artifact on its target; of several architectures on the target "cuda" what suits the GPU here best.
+
+    On the CPU it has so many `threads`, as `load` says.
 
     Raises:
         ObjectError: the object code of target "cpu" cannot be loaded.
-        TinycError: `InvalidPtx`, from the simulator; `UnsupportedTarget`: there is no such architecture.
+        TinycError: `InvalidPtx`, from the simulator; `UnsupportedTarget`: there is no such architecture;
+            `InvalidOption`: `threads`, or it is given for another target.
     """
     program, arrays = artifact.program, artifact.arrays
     if artifact.target == "cpu":
-        return _executor(CpuExecutable(program, artifact.code, arrays), artifact)
+        return _executor(CpuExecutable(program, artifact.code, arrays, threads), artifact)
+    require_no_threads(artifact.target, threads)
     ptx = artifact.code.decode()
     if artifact.target == "sim":
         from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than the rest

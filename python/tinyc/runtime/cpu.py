@@ -1,28 +1,27 @@
 """The CPU device: a program and its machine code become a function on numpy arrays.
 
-Generations run one after the other, kernels of a generation too, all in the caller's thread. Kernels run without
-Python's lock, so threads run at once, each in an arena of its own, which a later run takes over. Outputs are fresh
-arrays; inputs are read where they are. A kernel that takes long runs in chunks of its parallel loop, so that Python can
-stop it between two.
+Generations run one after the other, kernels of a generation too. The turns of a kernel that takes long enough are
+shared by a team of threads (`threads`). Kernels run without Python's lock, so callers run at once, each in an arena of
+its own, which a later run takes over. Outputs are fresh arrays; inputs are read where they are. A kernel that takes
+long runs in chunks of its parallel loop, so that Python can stop it between two.
 """
 
-import ctypes
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from tinyc.diagnostics import progress
 from tinyc.runtime.arena import ArenaPool
 from tinyc.runtime.bound import BoundProgram
-from tinyc.runtime.cpu_frame import CpuFrames, Pace
+from tinyc.runtime.cpu_frame import CpuFrames, Kernels, Pace, Work
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
 from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status
+from tinyc.runtime.threads import thread_count
 
-_KERNEL_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 #: How long a chunk takes: an interrupt waits no longer, and the calls take no time beside it.
 _CHUNK_SECONDS = 0.05
 #: How much longer a chunk may be than the one before, which was over too soon to tell much.
@@ -30,17 +29,26 @@ _GROWTH = 8
 
 
 class CpuExecutable(Executable[CpuFrames]):
-    """A program that is ready to run; `image` is the object that has its kernels.
+    """A program that is ready to run in so many `threads`; `image` is the object that has its kernels.
 
     Raises:
         ObjectError: the object cannot be loaded.
+        TinycError: `InvalidOption`, as `thread_count`.
     """
 
-    def __init__(self, program: Program, image: bytes, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        image: bytes,
+        arrays: Mapping[str, np.ndarray] | None = None,
+        threads: int | None = None,
+    ) -> None:
         super().__init__(program, arrays)
         symbols = [launch.symbol for launch in program.launches]
-        self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
-        self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
+        self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols], [TEAM_FUNCTION])
+        addresses = self._code.addresses
+        functions = {symbol: addresses[KERNEL_PREFIX + symbol] for symbol in symbols}
+        self._kernels = Kernels(functions, addresses.get(TEAM_FUNCTION), thread_count(threads))
         self._arenas = ArenaPool()
 
     def release(self) -> None:
@@ -53,40 +61,42 @@ class CpuExecutable(Executable[CpuFrames]):
 
     def _execute(self, run: Run, prepared: CpuFrames) -> None:
         arenas = self._arenas  # another one after `release`
-        arena, frame = arenas.take(run.bound.arena_bytes), prepared.take()
+        arena, frame = arenas.take(prepared.arena_bytes), prepared.take()
         try:
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
             if run.pool is not None:
                 frame.fill_pool(run.pool.memory.ctypes.data)
-            for launch, work, turns, pace, title in frame.every_call if run.prepares else frame.calls:
-                seconds = in_chunks(work, turns, pace, title)
+            for call in frame.every_call if run.prepares else frame.calls:
+                seconds = in_chunks(call.work, call.turns, call.pace, call.title, call.threads)
                 if run.timer is not None:
-                    run.timer(run.bound, launch, seconds)
+                    run.timer(run.bound, call.launch, seconds)
                 if run.observe is not None:
-                    self._tell_writes(run, run.observe, launch.kernel, frame.contents)
+                    self._tell_writes(run, run.observe, call.launch.kernel, frame.contents)
             check_status(self.program, frame.status)
         finally:
             prepared.give_back(frame)
             arenas.give_back(arena)
 
 
-def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace, title: str) -> float:
+def in_chunks(work: Work, turns: int, pace: Pace, title: str, threads: int = 1) -> float:
     """Call `work(low, high)` on consecutive ranges that make up ``0 … turns``, each of about `_CHUNK_SECONDS`.
 
-    Returns how long all took, in seconds.
+    A range has a turn for each of the `threads`, however long one takes.
 
     What Python has been told to do meanwhile, such as to raise KeyboardInterrupt, it does between two calls. `pace` is
     what earlier runs have told, and later ones are told by it: a kernel that is over soon is one call from then on.
+    Returns how long all took, in seconds.
     """
     low, started = 0, time.perf_counter()
     before = started
     while low < turns:
         progress(title, low, turns)
-        size = pace.turns
+        size = max(pace.turns, threads)
         high = min(low + size, turns)
         work(low, high)
         now = time.perf_counter()
         seconds, before = now - before, now
         pace.turns = min(size * _GROWTH, int((high - low) * _CHUNK_SECONDS / (seconds + 1e-9)) or 1)
         low = high
-    return before - started
+    pace.seconds = before - started
+    return pace.seconds

@@ -1,6 +1,7 @@
 """Arguments of kernels on the CPU: a frame has those of one run, and a later run at the same sizes takes it over.
 
-In: a program at the sizes of a run. Out: calls of machine code, whose arguments are addresses in a frame.
+In: a program at the sizes of a run. Out: calls of machine code, whose arguments are addresses in a frame. Each thread
+of a team has addresses of its own, which differ in where its workspaces and its status slot are.
 """
 
 import ctypes
@@ -9,50 +10,88 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tinyc.analysis.arena import aligned_size
 from tinyc.runtime.arrays import address_of
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.program import KernelLaunch
-from tinyc.runtime.status import fresh_status
+from tinyc.runtime.status import earliest_notes, fresh_status
+from tinyc.runtime.threads import Team, is_forked, team
 
+#: Runs the turns of a kernel's loop from the first number on, below the second one.
+Work = Callable[[int, int], object]
 #: `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`
-KernelFunction = Callable[[int, int, int, int], Any]
+_KERNEL_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
+#: A launch that takes less is over before a team has come together, and left again.
+_WORTH_A_TEAM_SECONDS = 20e-6
+#: Parts of the turns that each thread of a team takes, so that all have done about as much when none are left.
+_PARTS = 4
 
 
 @dataclass
 class Pace:
-    """How many turns of a kernel's loop one call may run, as far as earlier runs at the same sizes have told."""
+    """How many turns of a kernel's loop one call may run, as far as earlier runs at the same sizes have told.
+
+    `seconds` is how long the last run's turns took together; nothing is known before the first one.
+    """
 
     turns: int = 1
+    seconds: float = math.inf
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The addresses of kernels by symbol, that of what a thread of a team runs, and how many threads there are."""
+
+    functions: Mapping[str, int]
+    team_function: int | None
+    threads: int
+
+    @property
+    def team(self) -> Team | None:
+        """What runs turns in several threads; None where there is one."""
+        return team() if self.threads > 1 and self.team_function is not None else None
 
 
 class Call(NamedTuple):
-    """A kernel's launch: its function on a range of turns, how many there are, their pace, and what it is called."""
+    """A kernel's launch: its function on a range of turns, how many there are, their pace, and what it is called.
+
+    So many `threads` share the turns, where they are worth it.
+    """
 
     launch: BoundLaunch
-    work: Callable[[int, int], object]
+    work: Work
     turns: int
     pace: Pace
     title: str
+    threads: int
 
 
 class CpuFrames:
     """The frames for runs at some sizes that no run has at present: as many as runs have had at the same time."""
 
-    def __init__(self, bound: BoundProgram, functions: Mapping[str, KernelFunction]) -> None:
-        self._bound, self._functions = bound, functions
+    def __init__(self, bound: BoundProgram, kernels: Kernels) -> None:
+        self._bound, self._kernels = bound, kernels
         self._paces = [Pace() for _ in bound.launches]
         self._free: list[CpuFrame] = []
+        self._threads = kernels.threads if kernels.team is not None else 1
+        self._scratch = max((sum(_workspaces(each, bound).values()) for each in bound.launches), default=0)
+
+    @property
+    def arena_bytes(self) -> int:
+        """The arena of a run: the program's, and the workspaces of the threads beside the first one."""
+        return aligned_size(self._bound.arena_bytes) + (self._threads - 1) * self._scratch
 
     def take(self) -> "CpuFrame":
         """A frame that is this run's alone."""
         try:
             return self._free.pop()  # one step, whatever other threads do
         except IndexError:
-            return CpuFrame(self._bound, self._functions, self._paces)
+            return CpuFrame(self._bound, self._kernels, self._paces, self._threads, self._scratch)
 
     def give_back(self, frame: "CpuFrame") -> None:
         """Keep a frame for a later run."""
@@ -62,37 +101,61 @@ class CpuFrames:
 class CpuFrame:
     """The arguments of all launches of one run: addresses, extents and status slots, each in one array."""
 
-    def __init__(self, bound: BoundProgram, functions: Mapping[str, KernelFunction], paces: Sequence[Pace]) -> None:
-        self._bound, kernels = bound, [launch.kernel for launch in bound.launches]
-        self._starts = [0, *itertools.accumulate(len(each.pointers) + (each.status is not None) for each in kernels)]
+    def __init__(
+        self, bound: BoundProgram, kernels: Kernels, paces: Sequence[Pace], threads: int, scratch_bytes: int
+    ) -> None:
+        self._bound, self._kernels, self._threads = bound, kernels, threads
+        launches = [launch.kernel for launch in bound.launches]
+        self._widths = [len(each.pointers) + (each.status is not None) for each in launches]
+        self._starts = [0, *itertools.accumulate(width * threads for width in self._widths)]
         self._addresses = (ctypes.c_void_p * self._starts[-1])()
         extents = [value for launch in bound.launches for value in launch.extents]
         self._extents = (ctypes.c_size_t * len(extents))(*extents)
         self._arena: int | None = None
         self._pool: int | None = None
-        self.status = fresh_status(bound.program)
-        #: Where the address of each buffer stands.
+        self._status = np.stack([fresh_status(bound.program)] * threads)
+        #: Where the address of each buffer stands, and of a thread's workspaces, which have these offsets.
         self._places: dict[str, list[int]] = {buffer.name: [] for buffer in bound.program.buffers}
-        for kernel, start in zip(kernels, self._starts, strict=False):
-            for place, pointer in enumerate(kernel.pointers, start):
-                self._places[pointer.buffer].append(place)
-            if kernel.status is not None:
-                self._addresses[start + len(kernel.pointers)] = self.status[kernel.status.slot].ctypes.data
+        self._own_places: list[tuple[int, int]] = []
+        for launch, start, width in zip(bound.launches, self._starts, self._widths, strict=False):
+            own = _offsets(_workspaces(launch, bound))
+            for thread in range(threads):
+                first = start + thread * width
+                before = aligned_size(bound.arena_bytes) + (thread - 1) * scratch_bytes
+                for place, pointer in enumerate(launch.kernel.pointers, first):
+                    if thread and pointer.buffer in own:
+                        self._own_places.append((place, before + own[pointer.buffer]))
+                    else:
+                        self._places[pointer.buffer].append(place)
+                if launch.kernel.status is not None:
+                    slot = self._status[thread, launch.kernel.status.slot]
+                    self._addresses[first + width - 1] = address_of(slot)
         kinds = (("input", bound.program.inputs), ("output", bound.program.outputs))
         self._boundary = [self._places[f"{kind}_{at}"] for kind, names in kinds for at in range(len(names))]
         #: The calls of a run that prepares what is kept, and of one that does not.
-        self.every_call = self._calls(functions, paces)
+        self.every_call = self._calls(paces)
         self.calls = [each for each in self.every_call if not each.launch.kernel.prepare]
         self._keyed = any(launch.keyed for launch in bound.launches)
 
-    def _calls(self, functions: Mapping[str, KernelFunction], paces: Sequence[Pace]) -> list[Call]:
+    @property
+    def status(self) -> np.ndarray:
+        """What kernels have noted, in one slot each."""
+        return self._status[0] if self._threads == 1 or not self._status.any() else earliest_notes(self._status)
+
+    def _calls(self, paces: Sequence[Pace]) -> list[Call]:
         launches, addresses = self._bound.launches, ctypes.addressof(self._addresses)
         extents, calls = ctypes.addressof(self._extents), list[Call]()
-        for number, (launch, start, pace) in enumerate(zip(launches, self._starts, paces, strict=False)):
-            symbol = launch.kernel.symbol
+        for number, (launch, start, width, pace) in enumerate(
+            zip(launches, self._starts, self._widths, paces, strict=False)
+        ):
+            symbol, turns = launch.kernel.symbol, _turns(launch, self._bound)
             title = f"kernel '{symbol}' ({number + 1} of {len(launches)}), turn"
-            work = functools.partial(functions[symbol], addresses + start * ctypes.sizeof(ctypes.c_void_p), extents)
-            calls.append(Call(launch, work, _turns(launch, self._bound), pace, title))
+            function, bufs = self._kernels.functions[symbol], addresses + start * _POINTER_BYTES
+            work: Work = functools.partial(_KERNEL_TYPE(function), bufs, extents)
+            threads = min(self._threads, turns)
+            if threads > 1:
+                work = TeamWork(self._kernels, work, (function, bufs, width * _POINTER_BYTES, extents), pace)
+            calls.append(Call(launch, work, turns, pace, title, threads))
             extents += len(launch.extents) * ctypes.sizeof(ctypes.c_size_t)
         return calls
 
@@ -105,12 +168,14 @@ class CpuFrame:
         if arena != self._arena:
             self._arena = None  # an interrupt may leave addresses of both
             self._point(self._bound.offsets, arena)
+            for place, offset in self._own_places:
+                self._addresses[place] = arena + offset
             self._arena = arena
         if self._keyed:
             values = [each for launch in self._bound.launches for each in launch.extents_with(key, self._bound.values)]
             self._extents[:] = values
-        if len(self.status):
-            self.status[...] = 0
+        if self._status.size:
+            self._status[...] = 0
 
     def fill_pool(self, pool: int) -> None:
         """Write where the ConstPool is."""
@@ -127,6 +192,40 @@ class CpuFrame:
         """The bytes of a buffer that a kernel has a pointer to, where they are."""
         address = self._addresses[self._places[buffer][0]]
         return np.ctypeslib.as_array((ctypes.c_uint8 * size_bytes).from_address(address))
+
+
+class TeamWork:
+    """Turns of a kernel, which a team shares where they are worth it: `alone` runs them in the caller's thread."""
+
+    def __init__(self, kernels: Kernels, alone: Work, arguments: tuple[int, int, int, int], pace: Pace) -> None:
+        self._alone, self._pace, self._threads = alone, pace, kernels.threads
+        run, function = kernels.team, kernels.team_function
+        assert run is not None  # there are several threads
+        assert function is not None
+        #: What `dialects.exec.to_llvm` says that a job has.
+        self._job = (ctypes.c_size_t * 8)(*arguments)
+        self._run = functools.partial(run, function, ctypes.addressof(self._job), kernels.threads)
+
+    def __call__(self, low: int, high: int) -> None:
+        """Run the turns from `low` on, below `high`."""
+        if high - low < 2 or self._pace.seconds < _WORTH_A_TEAM_SECONDS or is_forked():
+            self._alone(low, high)
+            return
+        job = self._job
+        job[4], job[5], job[6], job[7] = low, high, max(1, (high - low) // (self._threads * _PARTS)), 0
+        self._run()
+
+
+def _workspaces(launch: BoundLaunch, bound: BoundProgram) -> dict[str, int]:
+    """The bytes of each workspace of a launch, as far apart as they are in the arena."""
+    own = bound.program.workspaces_of(launch.kernel)
+    return {
+        each.buffer: aligned_size(bound.sizes[each.buffer]) for each in launch.kernel.pointers if each.buffer in own
+    }
+
+
+def _offsets(sizes: Mapping[str, int]) -> dict[str, int]:
+    return dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
 
 
 def _turns(launch: BoundLaunch, bound: BoundProgram) -> int:

@@ -19,6 +19,8 @@ _TRIPLE = "x86_64-unknown-linux-gnu"
 KERNEL_PREFIX = "kernel."
 #: And in front of the name of its loops, which that function calls.
 LOOPS_PREFIX = "loops."
+#: What each thread of a team runs: it takes turns of a kernel's loop, until there are none left.
+TEAM_FUNCTION = "kernel_team"
 #: A function of this prefix may be called before it is known to be needed.
 SPECULATABLE_PREFIX = "index."
 

@@ -46,13 +46,15 @@ class ObjectError(ValueError):
 
 
 class Code:
-    """The machine code of an object, with the addresses of the functions that are `exported`.
+    """The machine code of an object, with the addresses of the functions that are `exported`, and of `other` ones.
+
+    Of these an object may have none.
 
     Raises:
         ObjectError: it is no such object, has what this loader does not know, or calls what it does not give.
     """
 
-    def __init__(self, image: bytes, exported: Sequence[str]) -> None:
+    def __init__(self, image: bytes, exported: Sequence[str], other: Sequence[str] = ()) -> None:
         try:
             found = _read_object(image)
             self._memory = memory = _Memory(found)
@@ -64,7 +66,8 @@ class Code:
         missing = [name for name in exported if name not in defined]
         if missing:
             raise ObjectError(f"the machine code has no function {', '.join(missing)}")
-        self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in exported}
+        known = (*exported, *(name for name in other if name in defined))
+        self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in known}
 
 
 class _Symbol(NamedTuple):

@@ -223,6 +223,12 @@ class Program:
         """The launches of a run in order, where the symbols have these values."""
         return tuple(kernel.at(values) for kernel in self.kernels)
 
+    def workspaces_of(self, kernel: KernelLaunch) -> frozenset[str]:
+        """The buffers in which a launch may keep what is its own: nothing reads them that does not write them, too."""
+        held = {buffer.name for buffer in self.buffers if buffer.kind in ("arena", "prepared")}
+        read = {name for each in self.kernels for name in each.reads if name not in each.writes}
+        return frozenset(held.intersection(kernel.writes) - read)
+
     @property
     def is_on_device(self) -> bool:
         """Whether its kernels work on the memory of a GPU."""

@@ -11,6 +11,15 @@ def fresh_status(program: Program) -> np.ndarray:
     return np.zeros((program.status_slots, STATUS_WORDS), np.int64)
 
 
+def earliest_notes(status: np.ndarray) -> np.ndarray:
+    """The slots of one thread, from those of several, whatever thread each is of: the notes of the earliest places."""
+    notes = [
+        min((note for note in of_slot if note[0]), key=lambda note: tuple(note[4:]), default=of_slot[0])
+        for of_slot in status.swapaxes(0, 1)
+    ]
+    return np.array(notes, status.dtype)
+
+
 def check_status(program: Program, status: np.ndarray) -> None:
     """Raise for the first kernel that has met an index outside the axis that it indexes.
 

@@ -1,0 +1,156 @@
+"""Threads: the same bits with any number of them, each turn by one of them, errors, forks, and callers at once."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import tinyc
+from runtime.hand_made import elementwise, executable
+from tinyc.runtime.jit import TEAM_FUNCTION
+from tinyc.runtime.threads import MAX_THREADS, team, thread_count
+from workloads.graph import Graph
+
+THREADS = (1, 2, 5)
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+
+needs_team = pytest.mark.skipif(team() is None, reason="this system has no OpenMP runtime (libgomp1)")
+
+
+def network() -> Graph:
+    """Return a product of several tiles, and a softmax of its rows."""
+    graph = Graph()
+    a, b = graph.input("a", "fp32", 700, 600), graph.input("b", "fp32", 600, 1100)
+    space = (700, 1100, 600)
+    product = (a.expand(space, 0, 2) * b.permute(1, 0).expand(space, 1, 2)).reduce("SUM", 2)
+    powers = (product - product.spread("MAX", 1)).apply("EXP")
+    graph.result = powers / powers.spread("SUM", 1)
+    return graph
+
+
+def arrays(*shapes):
+    random = np.random.default_rng(0)
+    return [random.standard_normal(shape, np.float32) for shape in shapes]
+
+
+@needs_team
+def test_bits_are_the_same_with_any_number_of_threads():
+    graph = network()
+    document = graph.program(graph.result)
+    a, b = arrays((700, 600), (600, 1100))
+    results = []
+    for threads in THREADS:
+        model = tinyc.compile(document, threads=threads)
+        results += [model(a, b).tobytes() for _ in range(3)]
+    assert len(set(results)) == 1
+
+
+@needs_team
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize(("turns", "at_once"), [(1, 1), (7, 1), (1000, 3), (4, 9)])
+def test_each_turn_is_computed_by_one_thread_with_addresses_of_its_own(threads, turns, at_once):
+    program = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
+    found = []
+
+    def kernel(bufs, extents, low, high):
+        found.append((threading.get_ident(), bufs, low, high))
+
+    function, bufs = _KERNEL(kernel), 1 << 20
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    job = (ctypes.c_size_t * 8)(address, bufs, 256, 0, 0, turns, at_once, 0)
+    team()(program._code.addresses[TEAM_FUNCTION], ctypes.addressof(job), threads)
+    assert sorted(turn for _, _, low, high in found for turn in range(low, high)) == [*range(turns)]
+    assert all(high - low <= at_once for _, _, low, high in found)
+    owners = {(thread, bufs) for thread, bufs, _, _ in found}
+    assert len(owners) == len({thread for thread, _ in owners}) == len({bufs for _, bufs in owners})
+    assert {bufs for _, bufs in owners} <= {(1 << 20) + 256 * thread for thread in range(threads)}
+
+
+@needs_team
+def test_the_first_place_of_an_index_out_of_range_is_told_whichever_thread_meets_it():
+    graph = Graph()
+    data, index = graph.input("data", "fp32", 1000, 64), graph.input("index", "i64", 5000)
+    document = graph.program(graph.add("fp32", (5000, 64), "GATHER", data, index, axis=0))
+    (data,) = arrays((1000, 64))
+    index = np.arange(5000) % 1000
+    index[[40, 4000]] = 7000, -3
+    messages = set()
+    for threads in THREADS:
+        model = tinyc.compile(document, threads=threads)
+        for _ in range(3):
+            with pytest.raises(tinyc.TinycError) as caught:
+                model(data, index)
+            messages.add(str(caught.value))
+    (message,) = messages
+    assert "index 7000 at [40]" in message
+
+
+@needs_team
+def test_callers_at_once_have_teams_of_their_own():
+    graph = network()
+    model = tinyc.compile(graph.program(graph.result), threads=2)
+    a, b = arrays((700, 600), (600, 1100))
+    expected, found = model(a, b), []
+    callers = [threading.Thread(target=lambda: found.append(model(a, b))) for _ in range(4)]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join()
+    assert [result.tobytes() for result in found] == [expected.tobytes()] * 4
+
+
+_FORK = """
+import os, sys
+import numpy as np, tinyc
+model = tinyc.load(sys.argv[1], threads=2)
+a, b = np.load(sys.argv[2]), np.load(sys.argv[3])
+before = model(a, b).tobytes()
+child = os.fork()
+if child == 0:
+    os._exit(0 if model(a, b).tobytes() == before else 3)
+_, status = os.waitpid(child, 0)
+assert model(a, b).tobytes() == before
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@needs_team
+def test_a_model_runs_in_a_child_and_goes_on_in_its_parent(tmp_path):
+    graph = network()
+    tinyc.compile(graph.program(graph.result)).save(tmp_path / "model.tinyc")
+    for name, array in zip("ab", arrays((700, 600), (600, 1100)), strict=True):
+        np.save(tmp_path / f"{name}.npy", array)
+    files = [str(tmp_path / name) for name in ("model.tinyc", "a.npy", "b.npy")]
+    done = subprocess.run([sys.executable, "-c", _FORK, *files], timeout=120, env=os.environ, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "two", True, MAX_THREADS + 1])
+def test_what_is_no_number_of_threads_is_refused(threads):
+    with pytest.raises(tinyc.TinycError, match="InvalidOption") as caught:
+        tinyc.compile(elementwise_document(), threads=threads)
+    assert f"threads is {threads!r}; give a number of threads, 1 … {MAX_THREADS}" in str(caught.value)
+
+
+def elementwise_document():
+    graph = Graph()
+    return graph.program(graph.input("x", "fp32", 8).apply("NEG"))
+
+
+def test_the_environment_says_how_many_there_are(monkeypatch):
+    monkeypatch.setenv("TINYC_THREADS", "1")
+    assert thread_count() == 1
+    monkeypatch.setenv("TINYC_THREADS", "")
+    assert thread_count() == (len(os.sched_getaffinity(0)) if team() else 1)
+    monkeypatch.setenv("TINYC_THREADS", "many")
+    with pytest.raises(tinyc.TinycError, match="TINYC_THREADS is 'many'"):
+        thread_count()
+
+
+def test_another_target_takes_no_threads():
+    with pytest.raises(tinyc.TinycError, match="threads is 2, and on target 'sim' there is no such choice"):
+        tinyc.compile(elementwise_document(), target="sim", threads=2)
