@@ -83,8 +83,21 @@ class CpuProduct:
 
     @property
     def tile_rows(self) -> int:
-        """The rows of a tile, at most."""
-        return _even(self.rows, GENERIC_CPU.tile_rows, _ROWS)
+        """The rows of a tile, at most: of a product that would be one tile, and takes long, half of the rows."""
+        most = GENERIC_CPU.tile_rows
+        if isinstance(self.rows, int) and self._is_worth_two_turns:
+            most = min(most, -(-self.rows // 2))
+        return _even(self.rows, most, _ROWS)
+
+    @property
+    def _is_worth_two_turns(self) -> bool:
+        """Whether all would be one tile, and two threads do half of it each in much less time."""
+        rows, columns, loops = self.rows, self.columns, extents.product(self.kernel.loops.extents)
+        terms = loops * self.depth
+        if not isinstance(rows, int) or not isinstance(columns, int) or not isinstance(terms, int):
+            return False
+        is_one = rows <= GENERIC_CPU.tile_rows and columns <= GENERIC_CPU.tile_columns and loops == rows * columns
+        return is_one and terms >= GENERIC_CPU.terms_worth_two_turns
 
     @property
     def tile_columns(self) -> int:

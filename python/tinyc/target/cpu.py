@@ -64,6 +64,8 @@ class CpuTarget:
     tile_rows: int
     tile_columns: int
     tile_depth_bytes: int
+    #: A product of as many terms takes so long that two threads are worth what both of them pack.
+    terms_worth_two_turns: int
     #: So many rows of a product are as fast in tiles as one by one, in lanes, where the columns do not lie along each
     #: other in memory.
     rows_worth_packing: int
@@ -86,6 +88,7 @@ GENERIC_CPU = CpuTarget(
     tile_rows=336,
     tile_columns=512,
     tile_depth_bytes=1024,
+    terms_worth_two_turns=1 << 23,
     rows_worth_packing=32,
     step_bytes=128 * 1024,
     fewest_lanes=32,
