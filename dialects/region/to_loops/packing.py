@@ -45,6 +45,10 @@ class Panels:
     ) -> None:
         """Pack `count` lines, of which `element(line, product)` emits what is packed, for as many `products`."""
         elements = self.elements
+        if self.lines == 1:  # a panel is a line
+            with elements.loop(0, count, below=self.most) as line, elements.loop(0, products, below=self.depth) as k:
+                memref.store(element(line, k), self.memory, [self.slot(line, k)])
+            return
         if self.has_lines_inside:
             self._copy(count, products, element)
             return

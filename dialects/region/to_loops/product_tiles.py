@@ -61,12 +61,12 @@ class _Tile:
         self.outputs: dict[ir.Value, list[ir.Value]] = {}
         for each in kernel.yields:
             self.outputs.setdefault(each.value, []).append(each.buffer)
-        self.rows = self._run(turn[product.row_loop], product.tile_rows, product.rows)
+        number = elements.index(0) if product.row_loop is None else turn[product.row_loop]
+        self.rows = self._run(number, product.tile_rows, product.rows)
         self.columns = self._run(turn[product.column_loop], product.tile_columns, product.columns)
         self.at = list(turn)
-        self.row_axis, self.column_axis = (
-            product.phase.loops[each] for each in (product.row_loop, product.column_loop)
-        )
+        self.row_axis = None if product.row_loop is None else product.phase.loops[product.row_loop]
+        self.column_axis = product.phase.loops[product.column_loop]
         in_place = product.reads_right_in_place
         self.micro = MicroKernel.of(product.accumulator, unit, product.tile_rows, is_wide=in_place)
         own, register = list(workspaces), scalars.register_type(product.accumulator)
@@ -137,8 +137,8 @@ class _Tile:
         rows = self.rows.count if row is None else count_from(elements, row, self.micro.rows, self.rows.count)
 
         def element(near: ir.Value, k: ir.Value) -> ir.Value:
-            at = {self.row_axis: elements.moved(self.rows.first, elements.moved(start, near))}
-            return self._factor(left, first, k, at)
+            place = elements.moved(self.rows.first, elements.moved(start, near))
+            return self._factor(left, first, k, {} if self.row_axis is None else {self.row_axis: place})
 
         self.left.pack(rows, count, element)
 
@@ -228,7 +228,8 @@ class _Tile:
 
         elements.reduced[op.output] = finished
         at = list(self.at)
-        at[product.row_loop] = elements.moved(self.rows.first, row)
+        if product.row_loop is not None:
+            at[product.row_loop] = elements.moved(self.rows.first, row)
         with elements.loop(0, self.columns.count, below=product.tile_columns) as column:
             at[product.column_loop] = elements.moved(self.columns.first, column)
             for phase in kernel.loops.phases:

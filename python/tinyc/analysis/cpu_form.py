@@ -65,10 +65,11 @@ _FEWEST_KNOWN = 4
 class ProductLoops:
     """A product over the columns of the loop at position `columns`, and the rows of the one at position `rows`.
 
-    `has_columns_left` says that the left factor has the columns, and the right one the rows.
+    `has_columns_left` says that the left factor has the columns, and the right one the rows. A vector times a matrix
+    has no loop of rows.
     """
 
-    rows: int
+    rows: int | None
     columns: int
     has_columns_left: bool
 
@@ -86,7 +87,8 @@ def product_loops(loops: FusedLoops, target: CpuTarget) -> ProductLoops | str:
     if (columns in left) == (columns in right):
         return "its last loop is not along the columns of one operand"
     if not rows:
-        return "it is a vector times a matrix"
+        far_apart = any(jumps(read, columns) for read in phase.block.accesses)
+        return "its columns are apart in memory" if far_apart else ProductLoops(None, place, columns in left)
     if few := _few_rows(loops, place, rows[-1], target):
         return few
     return ProductLoops(rows[-1], place, columns in left)

@@ -34,13 +34,13 @@ class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
     `op` is the sum, `phase` what computes it, `row_loop` and `column_loop` the positions of the loops along the rows
-    and the columns.
+    and the columns. Where the left operand is a vector, there is one row, and no loop.
     """
 
     kernel: KernelLoops
     op: tiny.ReduceOp
     phase: Phase
-    row_loop: int
+    row_loop: int | None
     column_loop: int
     left: ir.Value
     right: ir.Value
@@ -55,16 +55,18 @@ class CpuProduct:
         """Whether the right operand has neighbours along the columns beside each other in memory."""
         return self._lies_along(self.column_loop, but_not=self.row_loop)
 
-    def _lies_along(self, loop: int, but_not: int) -> bool:
+    def _lies_along(self, loop: int | None, but_not: int | None) -> bool:
         """Whether what is read along a loop, and not along the other one, are neighbours in memory there."""
-        axis, other = self.phase.loops[loop], self.phase.loops[but_not]
+        if loop is None:
+            return False
+        axis, other = self.phase.loops[loop], None if but_not is None else self.phase.loops[but_not]
         reads = [each for each in self.phase.block.accesses if other not in each.positions]
         return any(axis in each.positions and not jumps(each, axis) for each in reads)
 
     @property
     def rows(self) -> Dim:
         """How many rows there are."""
-        return self.kernel.loops.extents[self.row_loop]
+        return 1 if self.row_loop is None else self.kernel.loops.extents[self.row_loop]
 
     @property
     def columns(self) -> Dim:
@@ -156,7 +158,8 @@ class CpuProduct:
     def tiles(self) -> Shape:
         """The tiles along each loop, of one element along those that are not of rows and columns."""
         found = list(self.kernel.loops.extents)
-        found[self.row_loop] = extents.ceildiv(self.rows, self.tile_rows)
+        if self.row_loop is not None:
+            found[self.row_loop] = extents.ceildiv(self.rows, self.tile_rows)
         found[self.column_loop] = extents.ceildiv(self.columns, self.tile_columns)
         return tuple(found)
 

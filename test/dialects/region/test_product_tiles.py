@@ -86,12 +86,24 @@ def test_a_product_is_right_in_the_vectors_of_every_cpu(cpu, element, tmp_path):
     assert agrees(p, tinyc.load(tmp_path / "product.tinyc"))
 
 
-@pytest.mark.parametrize(("a", "b"), [("1 70", "70 130"), ("300 70", "70 1")])
-def test_a_vector_times_a_matrix_has_no_tiles(a, b):
+@pytest.mark.parametrize(("a", "b", "has_tiles"), [("1 70", "70 130", True), ("300 70", "70 1", False)])
+def test_a_vector_times_a_matrix_has_tiles_where_its_columns_are_neighbours(a, b, has_tiles):
     p = Program(a=f"f32 {a}", b=f"f32 {b}")
     p.result(matmul(p, p["a"], p["b"], f"{a.split()[0]} {b.split()[1]} 70"))
-    assert product(p) is None
+    assert (product(p) is not None) == has_tiles
     assert agrees(p)
+
+
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8"])
+@pytest.mark.parametrize("k", [70, 600])
+def test_a_vector_times_a_matrix_of_any_width(element, k):
+    p = Program(a=f"{element} 1 {k}", b=f"{element} {k} N")
+    p.result(matmul(p, p["a"], p["b"], f"1 N {k}"))
+    found = product(p)
+    assert found is not None
+    assert found.row_loop is None
+    for n in (1, 130, 600):
+        assert agrees(p, N=n)
 
 
 def test_batches_along_the_last_axis_have_no_tiles():
