@@ -8,6 +8,7 @@ the sums: of 14 rows and two vectors on a CPU of 32 vector registers, of 6 on on
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.cpu_product import TRANSPOSED_LANES
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
 from tinyc.mlir import arith, ir, memref, vector
@@ -41,7 +42,7 @@ class MicroKernel:
             element,
             each,
             unit.most_vectors(each) if is_wide else unit.micro_vectors,
-            unit.register_bytes // element.size_bytes,
+            min(TRANSPOSED_LANES, unit.register_bytes // element.size_bytes),
             unit.has_fma and element.is_float,
         )
 

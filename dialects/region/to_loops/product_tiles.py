@@ -69,6 +69,8 @@ class _Tile:
         self.column_axis = product.phase.loops[product.column_loop]
         in_place = product.reads_right_in_place
         self.micro = MicroKernel.of(product.accumulator, unit, product.tile_rows, is_wide=in_place)
+        last = -(-product.tile_columns // self.micro.columns) * self.micro.columns
+        assert last <= product.packed_columns  # the last micro-kernel stays in its row
         own, register = list(workspaces), scalars.register_type(product.accumulator)
         self.pitch = product.packed_columns + TRANSPOSED_LANES  # rows at a power of two would share few sets of a cache
         rows, columns, lanes = self.micro.rows, self.micro.columns, self.micro.lanes

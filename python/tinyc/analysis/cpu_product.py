@@ -18,14 +18,14 @@ from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
-from tinyc.target import GENERIC_CPU
+from tinyc.target import GENERIC_CPU, WIDEST_VECTORS
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 #: Of these many rows and columns tiles are made up, where there are several: whole micro-kernels of most CPUs.
 _ROWS, _COLUMNS = 14, 64
-#: Elements that are packed by one transposition of registers, at most.
+#: The lanes of vectors, at most, and so the elements of a line that are packed by one transposition of registers.
 TRANSPOSED_LANES = 16
 
 
@@ -134,8 +134,9 @@ class CpuProduct:
 
     @property
     def packed_columns(self) -> int:
-        """The columns that packed memory has room for: those of a tile, and of what fills up its last vectors."""
-        return -(-self.tile_columns // _COLUMNS) * _COLUMNS
+        """The columns that there is room for: those of a tile, and of what fills up its last micro-kernel."""
+        widest = WIDEST_VECTORS * TRANSPOSED_LANES if self.reads_right_in_place else _COLUMNS
+        return -(-self.tile_columns // widest) * widest
 
     @property
     def workspaces(self) -> tuple[TensorType, ...]:

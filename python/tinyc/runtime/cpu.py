@@ -14,7 +14,7 @@ import numpy as np
 from tinyc.diagnostics import progress
 from tinyc.runtime.arena import ArenaPool
 from tinyc.runtime.bound import BoundProgram
-from tinyc.runtime.cpu_frame import CpuFrames, Kernels, Pace, Work
+from tinyc.runtime.cpu_frame import CpuFrames, Kernels, Pace, RunTurns
 from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
@@ -78,7 +78,7 @@ class CpuExecutable(Executable[CpuFrames]):
             arenas.give_back(arena)
 
 
-def in_chunks(work: Work, turns: int, pace: Pace, title: str, threads: int = 1) -> float:
+def in_chunks(work: RunTurns, turns: int, pace: Pace, title: str, threads: int = 1) -> float:
     """Call `work(low, high)` on consecutive ranges that make up ``0 … turns``, each of about `_CHUNK_SECONDS`.
 
     A range has a turn for each of the `threads`, however long one takes.

@@ -19,10 +19,10 @@ from tinyc.runtime.arrays import address_of
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.program import KernelLaunch
 from tinyc.runtime.status import earliest_notes, fresh_status
-from tinyc.runtime.threads import Team, is_forked, team
+from tinyc.runtime.threads import TeamCall, is_forked, team
 
 #: Runs the turns of a kernel's loop from the first number on, below the second one.
-Work = Callable[[int, int], object]
+RunTurns = Callable[[int, int], object]
 #: `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`
 _KERNEL_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 _POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
@@ -52,7 +52,7 @@ class Kernels:
     threads: int
 
     @property
-    def team(self) -> Team | None:
+    def team(self) -> TeamCall | None:
         """What runs turns in several threads; None where there is one."""
         return team() if self.threads > 1 and self.team_function is not None else None
 
@@ -64,7 +64,7 @@ class Call(NamedTuple):
     """
 
     launch: BoundLaunch
-    work: Work
+    work: RunTurns
     turns: int
     pace: Pace
     title: str
@@ -151,7 +151,7 @@ class CpuFrame:
             symbol, turns = launch.kernel.symbol, _turns(launch, self._bound)
             title = f"kernel '{symbol}' ({number + 1} of {len(launches)}), turn"
             function, bufs = self._kernels.functions[symbol], addresses + start * _POINTER_BYTES
-            work: Work = functools.partial(_KERNEL_TYPE(function), bufs, extents)
+            work: RunTurns = functools.partial(_KERNEL_TYPE(function), bufs, extents)
             threads = min(self._threads, turns)
             if threads > 1:
                 work = TeamWork(self._kernels, work, (function, bufs, width * _POINTER_BYTES, extents), pace)
@@ -197,7 +197,7 @@ class CpuFrame:
 class TeamWork:
     """Turns of a kernel, which a team shares where they are worth it: `alone` runs them in the caller's thread."""
 
-    def __init__(self, kernels: Kernels, alone: Work, arguments: tuple[int, int, int, int], pace: Pace) -> None:
+    def __init__(self, kernels: Kernels, alone: RunTurns, arguments: tuple[int, int, int, int], pace: Pace) -> None:
         self._alone, self._pace, self._threads = alone, pace, kernels.threads
         run, function = kernels.team, kernels.team_function
         assert run is not None  # there are several threads

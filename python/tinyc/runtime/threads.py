@@ -20,7 +20,7 @@ MAX_THREADS = 512
 #: GNU's runtime, and those that have its interface: LLVM's and Intel's.
 _LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libiomp5.so")
 #: ``team(function, argument, threads)`` calls a function of one argument, both addresses, in as many threads.
-Team = Callable[[int, int, int], None]
+TeamCall = Callable[[int, int, int], None]
 
 _forked = False
 
@@ -69,7 +69,7 @@ def require_no_threads(target: str, threads: object) -> None:
 
 
 @functools.cache
-def team() -> Team | None:
+def team() -> TeamCall | None:
     """What runs a function in several threads, and returns when all have; None where the system has no runtime."""
     for name in _LIBRARIES:
         try:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from tinyc.diagnostics import TinycError, either
 from tinyc.target.cpu import DEFAULT_CPU as DEFAULT_CPU
 from tinyc.target.cpu import GENERIC_CPU, CpuTarget
+from tinyc.target.cpu import WIDEST_VECTORS as WIDEST_VECTORS
 from tinyc.target.cpu import VectorUnit as VectorUnit
 from tinyc.target.cpu import vector_unit_of as vector_unit_of
 from tinyc.target.sm80 import SM80

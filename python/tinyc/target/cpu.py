@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from tinyc.runtime.cpu_features import level_features
 from tinyc.target.machine import Rates
 
+#: Vectors of columns of a micro-kernel of one row: what it reads of a row of memory at a time is long enough.
+WIDEST_VECTORS = 8
+
 
 @dataclass(frozen=True)
 class VectorUnit:
@@ -31,7 +34,7 @@ class VectorUnit:
 
     def most_vectors(self, rows: int) -> int:
         """The vectors of columns that there are registers for beside so many rows, a power of two."""
-        return 1 << ((self.registers - 2) // (rows + 1)).bit_length() - 1
+        return min(WIDEST_VECTORS, 1 << ((self.registers - 2) // (rows + 1)).bit_length() - 1)
 
 
 #: What loops are for where nobody says it: CPUs of the years since 2013.

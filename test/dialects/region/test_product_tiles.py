@@ -1,14 +1,18 @@
 """Products on the CPU: tiles of rows and columns, whose operands are computed once for a tile."""
 
+import re
+
 import pytest
 
 import tinyc
 from analysis_programs.cpu_kernels import agrees, scaled, spread
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
-from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
+from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.registry import context
 from tinyc.runtime.cpu_features import machine_level
+from tinyc.target import vector_unit_of
 
 SIZES = [(1, 1, 1), (2, 2, 2), (3, 130, 7), (5, 128, 0), (4, 3, 200), (193, 5, 65), (200, 129, 64), (385, 260, 3)]
 
@@ -76,7 +80,7 @@ def test_an_operand_is_computed_in_one_place_of_the_code_whatever_the_rows():
 
 
 @pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
-@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8"])
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8", "ui8", "ui16"])
 def test_a_product_is_right_in_the_vectors_of_every_cpu(cpu, element, tmp_path):
     p = Program(a=f"{element} 70 300", b=f"{element} 300 140")
     p.result(matmul(p, p["a"], p["b"], "70 140 300"))
@@ -94,7 +98,7 @@ def test_a_vector_times_a_matrix_has_tiles_where_its_columns_are_neighbours(a, b
     assert agrees(p)
 
 
-@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8"])
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8", "ui8"])
 @pytest.mark.parametrize("k", [70, 600])
 def test_a_vector_times_a_matrix_of_any_width(element, k):
     p = Program(a=f"{element} 1 {k}", b=f"{element} {k} N")
@@ -113,3 +117,28 @@ def test_batches_along_the_last_axis_have_no_tiles():
     p.result(p.sum(p.mul(left, right), 1))
     assert product(p) is None
     assert agrees(p)
+
+
+@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 12])
+def test_few_columns_of_few_rows_have_room_for_the_widest_micro_kernel(rows, element, cpu):
+    """The last vectors of a row stay in memory of the kernel, however narrow the product is."""
+    p = Program(a=f"{element} {rows} 40", b=f"{element} 40 3")
+    p.result(matmul(p, p["a"], p["b"], f"{rows} 3 40"))
+    with context():
+        program = one_kernel_program(p)
+    text = tinyc.compile(program).lowering.for_cpu(cpu).text("loops")
+    sizes = {name: int(size) for name, size in re.findall(r"%(\w+) = memref\.alloca\(\).*: memref<(\d+)x", text)}
+    sizes |= {name: int(size) for name, size in re.findall(r"%(workspace\w*): memref<(\d+)x", text)}
+    lanes = int(re.findall(r"vector<(\d+)xf", text)[0])
+    height, pitch, wide = sums_of(p, cpu)
+    assert sizes["sums" if "sums" in sizes else "workspace"] >= (height - 1) * pitch + wide * lanes
+
+
+def sums_of(p: Program, cpu: str) -> tuple[int, int, int]:
+    """The rows of a micro-kernel, the distance of two rows of sums, and the vectors of a row."""
+    nest = product(p)
+    assert nest is not None
+    micro = MicroKernel.of(nest.accumulator, vector_unit_of(cpu), nest.tile_rows, is_wide=nest.reads_right_in_place)
+    return micro.rows, nest.packed_columns + TRANSPOSED_LANES, micro.vectors
