@@ -5,7 +5,6 @@ layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that; `sim` an
 one on the simulator, the other on a GPU. What can be refused without inputs is refused when the model is made.
 """
 
-import functools
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -85,8 +84,6 @@ def compile(
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
-    if target != "cpu":
-        require_no_threads(target, threads)
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
         module = declare_weights(read_program(source, bind, constants=constants), weights)
         lowerings = {
@@ -95,13 +92,20 @@ def compile(
         }
         for lowering in lowerings.values():
             _check_options(lowering)
-        executor = functools.partial(_cpu, threads=threads) if target == "cpu" else _EXECUTORS[target]
-        model = CompiledModel(lowerings, target, executor([*lowerings.values()]), remarks)
+        executor = _executor_for(target, [*lowerings.values()], threads)
+        model = CompiledModel(lowerings, target, executor, remarks)
         if isinstance(weights, Mapping):
             model.set_weights(weights)
         if dump is not None:
             model.dump(Path(dump))
     return model
+
+
+def _executor_for(target: str, lowerings: Sequence[Lowering], threads: int | None) -> Executor:
+    if target == "cpu":
+        return _cpu(lowerings, threads)
+    require_no_threads(target, threads)
+    return _EXECUTORS[target](lowerings)
 
 
 def _line_folder(line_info: str | os.PathLike[str] | None, arch: str | None) -> Path | None:
@@ -183,7 +187,7 @@ def _reference(lowerings: Sequence[Lowering]) -> Executor:
     return Executor(run, set_weights=weights.set, missing_weights=weights.missing)
 
 
-def _cpu(lowerings: Sequence[Lowering], threads: int | None = None) -> Executor:
+def _cpu(lowerings: Sequence[Lowering], threads: int | None) -> Executor:
     (lowering,) = lowerings
     llvm_ir, program, constants = lowering.llvm_ir(), lowering.program(), lowering.constants()
 
