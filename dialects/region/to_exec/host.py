@@ -317,11 +317,11 @@ class Host:
         last: dict[HostBuffer, int] = {}
         for buffer, place in placed.items():
             last[place] = max(buffer.last, last.get(place, -1))
-        own = {id(each) for launch in self.launches for each in launch.workspaces.values()}
-        is_known = all(isinstance(buffer.size_bytes, int) for buffer in last)
-        # Beside values of symbolic sizes workspaces would be in the way: what shares a place with them is a maximum.
-        apart = [[each for each in last if is_known or id(each) not in own]]
-        apart.append([each for each in last if each not in apart[0]])
+        behind: set[HostBuffer] = set()
+        if not all(isinstance(buffer.size_bytes, int) for buffer in last):
+            # Beside values of symbolic sizes they would be in the way: what shares a place with them is a maximum.
+            behind.update(each for launch in self.launches for each in launch.workspaces.values())
+        apart = [[each for each in last if (each in behind) is is_behind] for is_behind in (False, True)]
         offsets: dict[HostBuffer, Dim] = {}
         total: Dim = 0
         for buffers in apart:

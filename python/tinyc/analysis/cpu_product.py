@@ -5,6 +5,7 @@ long, is that of the columns; the rows are along another one. So what is done to
 is done for a tile, not for each row. Tiles are the same for every CPU, whose vectors only say how they are filled.
 """
 
+import functools
 from dataclasses import dataclass
 
 from tinyc.analysis.access import NonScop, trace
@@ -117,7 +118,7 @@ class CpuProduct:
         """Whether all products are packed at once."""
         return isinstance(self.depth, int) and self.depth <= self.panel_depth
 
-    @property
+    @functools.cached_property
     def reads_right_in_place(self) -> bool:
         """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
         access = trace(self.right)

@@ -225,9 +225,13 @@ class Program:
 
     def workspaces_of(self, kernel: KernelLaunch) -> frozenset[str]:
         """The buffers in which a launch may keep what is its own: nothing reads them that does not write them, too."""
+        return self._unread.intersection(kernel.writes)
+
+    @functools.cached_property
+    def _unread(self) -> frozenset[str]:
+        """The buffers between kernels that nothing reads but what writes them."""
         held = {buffer.name for buffer in self.buffers if buffer.kind in ("arena", "prepared")}
-        read = {name for each in self.kernels for name in each.reads if name not in each.writes}
-        return frozenset(held.intersection(kernel.writes) - read)
+        return frozenset(held.difference(*({*each.reads}.difference(each.writes) for each in self.kernels)))
 
     @property
     def is_on_device(self) -> bool:
