@@ -8,7 +8,7 @@ rows. The numbers of elements and strides are extents. A side whose extent is 1 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.candidate import AxisRun, Side, StridedAccess
+from tinyc.analysis.strided_access import AxisRun, Side, StridedAccess
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim

@@ -286,7 +286,7 @@ def deepened(_):
     ("changes", "message"),
     [
         ({"program": lambda p: p.update(streams=3)}, "program, a Program, has the field 'streams', which is not known"),
-        ({"program": lambda p: p.pop("arena_bytes")}, "program, a Program, lacks the field 'arena_bytes'"),
+        ({"program": lambda p: p.pop("arena_bytes") and None}, "program, a Program, lacks the field 'arena_bytes'"),
         ({"target": "tpu"}, "its target is 'tpu'"),
         ({"target": None}, "'target'"),
         ({"flags": "avx"}, "'flags' of the manifest is 'avx'"),
@@ -294,7 +294,7 @@ def deepened(_):
         ({"code": b"\x7fELF"}, "the machine code does not load: "),
         ({"target": "sim", "code": b"\xff"}, "can't decode byte 0xff"),
         ({"program": lambda p: p["inputs"].append("z")}, "it has 4 inputs, and 3 buffers for them"),
-        ({"program": lambda p: p["buffers"][-1].update(name="b")}, "works on 'output_0', which is no buffer"),
+        ({"program": lambda p: p["buffers"][3].update(name="b")}, "works on 'output_0', which is no buffer"),
         ({"program": deepened}, "maximum recursion depth exceeded"),
     ],
 )

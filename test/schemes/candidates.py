@@ -1,15 +1,7 @@
 """Candidates for tests: facts as a fusion may propose them, no IR."""
 
-from tinyc.analysis.candidate import (
-    AxisRun,
-    Candidate,
-    Epilogue,
-    LocalEdge,
-    MatrixProduct,
-    ProductOperand,
-    Side,
-    StridedAccess,
-)
+from tinyc.analysis.candidate import Candidate, Epilogue, LocalEdge, MatrixProduct, ProductOperand
+from tinyc.analysis.strided_access import AxisRun, Side, StridedAccess
 from tinyc.diagnostics import Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim

@@ -7,6 +7,7 @@ them. In reading order:
     preconditions, host_names            what a program takes for granted, and what its tensors are called
     indexed_axes                         which axes an input is an index into
     movement, limits, access             what a movement reads, and a chain of them
+    strided_access                       accesses whose elements are at regular distances in memory
     index_book                           the IndexBook: the axes of each value, and what it reads along them
     patterns                             which pattern a reduce is of, and why it is of no other
     isl                                  statements in isl's notation and as isl's objects
@@ -19,7 +20,7 @@ them. In reading order:
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
     elementwise_reads                    what an element is computed from where nothing but elements is in between
     result_places                        where in its results an accumulated element stands
-    strided_access                       where the operands and results of a product are in memory, if at regular places
+    product_accesses                     where the operands and results of a product are in memory, if at regular places
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
     in_place                             which operand of a kernel its result may take the place of
     candidate, kernel_candidate          what a scheme is asked about

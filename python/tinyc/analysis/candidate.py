@@ -5,8 +5,9 @@ and judged where no MLIR is installed.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.diagnostics import Where
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.broadcast import Broadcast
@@ -27,51 +28,6 @@ class Epilogue:
 
     ops: tuple[str, ...] = ()
     inputs: tuple[Broadcast, ...] = ()
-
-
-@dataclass(frozen=True)
-class AxisRun:
-    """Axes that are like one in memory: how many elements, and how many elements of the buffer each is from the next.
-
-    A broadcast has the stride 0.
-    """
-
-    extent: Dim
-    stride: Dim
-
-
-#: The axes of one side of a tile, taken together row-major, as few runs as they are; none where the extent is 1.
-Side = tuple[AxisRun, ...]
-
-
-@dataclass(frozen=True)
-class StridedAccess:
-    """Where the elements of a matrix are, or those of a batch of them: in one buffer, at regular distances.
-
-    `buffer` counts among the kernel's buffers, and `element` is what it holds; `offset` is that of the first element.
-    Offset and strides are in elements.
-    """
-
-    buffer: int
-    element: ElementType
-    offset: Dim
-    rows: Side
-    columns: Side
-    batch: Side
-
-    @property
-    def contiguous(self) -> Literal["rows", "columns"] | None:
-        """The side whose elements are neighbours in memory; one of extent 1 only where the other one's are not."""
-        if self.columns and self.columns[-1].stride == 1:
-            return "columns"
-        if self.rows and self.rows[-1].stride == 1:
-            return "rows"
-        return "columns" if not self.columns else "rows" if not self.rows else None
-
-    @property
-    def transposed(self) -> "StridedAccess":
-        """The same elements as those of the transposed matrix."""
-        return replace(self, rows=self.columns, columns=self.rows)
 
 
 @dataclass(frozen=True)

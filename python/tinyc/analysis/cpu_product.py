@@ -8,10 +8,11 @@ is done for a tile, not for each row. Tiles are the same for every CPU, whose ve
 import functools
 from dataclasses import dataclass
 
-from tinyc.analysis.access import NonScop, trace
+from tinyc.analysis.access import NonScop, shape_of, trace
 from tinyc.analysis.cpu_form import ProductLoops, jumps
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.analysis.strided_access import AxisRun, BufferAccess, strided_access
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -121,12 +122,21 @@ class CpuProduct:
     @functools.cached_property
     def reads_right_in_place(self) -> bool:
         """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
-        access = trace(self.right)
-        if isinstance(access, NonScop) or access.guards or not isinstance(access.source.owner, region.ReadOp):
-            return False
         is_few = isinstance(self.rows, int) and self.rows < GENERIC_CPU.rows_worth_packing
         is_same = tensor_type(self.right.type).element == self.accumulator
-        return is_few and is_same and self.has_columns_inside
+        return is_few and is_same and self._has_columns_beside_each_other
+
+    @property
+    def _has_columns_beside_each_other(self) -> bool:
+        """Whether the right operand is in memory, and each of its columns right behind the one before."""
+        dims = self.kernel.dims
+        access = trace(self.right, dims)
+        if isinstance(access, NonScop) or access.guards or not isinstance(access.source.owner, region.ReadOp):
+            return False
+        memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
+        axis, domain = self.phase.loops[self.column_loop], shape_of(self.right, dims)
+        found = strided_access(memory, domain, ((), (axis,), ()))
+        return not isinstance(found, str) and found.columns == (AxisRun(domain[axis], 1),)
 
     @property
     def room_in_panel(self) -> int:

@@ -5,20 +5,21 @@ In: a kernel, which stays as it is. Out: a `Candidate`, or a `Contraction`.
 
 from collections.abc import Iterator
 
-from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, ScatteredUpdates, StridedAccess
+from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, ScatteredUpdates
 from tinyc.analysis.epilogue import epilogue_of
 from tinyc.analysis.host_names import HostNames
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
-from tinyc.analysis.result_places import result_places
-from tinyc.analysis.strided_access import (
+from tinyc.analysis.product_accesses import (
     exact_elements,
     operand_access,
     operand_source,
     residual_accesses,
     result_accesses,
 )
+from tinyc.analysis.result_places import result_places
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny

@@ -158,6 +158,7 @@ def _by_nodes(bound: BoundProgram, times: LaunchTimes) -> dict[WrittenNodes, lis
     nodes = {buffer.name: buffer.where.node or buffer.name for buffer in bound.program.buffers}
     found: dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]] = {}
     for launch, seconds in times.launches:
-        writes = tuple(dict.fromkeys(nodes[name] for name in launch.kernel.writes))
+        own = bound.program.workspaces_of(launch.kernel)
+        writes = tuple(dict.fromkeys(nodes[name] for name in launch.kernel.writes if name not in own))
         found.setdefault(writes, []).append((launch, seconds))
     return found

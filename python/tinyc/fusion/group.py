@@ -12,7 +12,7 @@ from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.analysis.poly_core.coverage import reads_all
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
-from tinyc.analysis.strided_access import exact_elements
+from tinyc.analysis.product_accesses import exact_elements
 from tinyc.expr import axes
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.ledger import Verdict, refusal

@@ -5,10 +5,10 @@ In: a group. Out: a `Candidate`, whose product has the accesses of what it reads
 
 from collections.abc import Sequence
 
-from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand, StridedAccess
+from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand
 from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
-from tinyc.analysis.strided_access import BufferAccess, strided_access
+from tinyc.analysis.strided_access import BufferAccess, StridedAccess, strided_access
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.fusion.graph import NodeKind

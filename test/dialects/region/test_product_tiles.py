@@ -142,3 +142,11 @@ def sums_of(p: Program, cpu: str) -> tuple[int, int, int]:
     assert nest is not None
     micro = MicroKernel.of(nest.accumulator, vector_unit_of(cpu), nest.tile_rows, is_wide=nest.reads_right_in_place)
     return micro.rows, nest.packed_columns + TRANSPOSED_LANES, micro.vectors
+
+
+def test_columns_that_are_apart_in_memory_are_packed_for_few_rows_too():
+    p = Program(a="f32 12 7", b="f32 7 40 2")
+    every_other = p.reshape(p.shrink(p["b"], lo=(0, 0, 1), hi=(7, 40, 2), step=(1, 1, 1)), shape="7 40")
+    assert agrees(p.result(matmul(p, p["a"], every_other, "12 40 7")))
+    found = product(p)
+    assert found is not None and not found.reads_right_in_place

@@ -6,7 +6,8 @@ import pytest
 
 from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
-from tinyc.analysis.candidate import AxisRun, Candidate, Side
+from tinyc.analysis.candidate import Candidate
+from tinyc.analysis.strided_access import AxisRun, Side
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import MmaCase, mma_case
 from tinyc.schemes.mma.loads import Load, Loading, loading_of, staged_elements, tile_loads

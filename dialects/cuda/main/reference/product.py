@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tinyc.analysis.candidate import AxisRun, Side
+from tinyc.analysis.strided_access import AxisRun, Side
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import IndexValues
 from tinyc.diagnostics import TinycError

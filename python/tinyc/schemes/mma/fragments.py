@@ -8,7 +8,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.strided_access import operand_source
+from tinyc.analysis.product_accesses import operand_source
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, frag_type
 from tinyc.mlir import arith, ir

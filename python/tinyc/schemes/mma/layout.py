@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tinyc.analysis.candidate import StridedAccess
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.dialects.gpu.dialect import GpuTile, staged_tile
 from tinyc.dialects.region.to_gpu.function import Frame, needed_for
 from tinyc.mlir import ir

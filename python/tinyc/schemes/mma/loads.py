@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from tinyc.analysis.candidate import AxisRun, MatrixProduct, ProductOperand, StridedAccess
+from tinyc.analysis.candidate import MatrixProduct, ProductOperand
+from tinyc.analysis.strided_access import AxisRun, StridedAccess
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan

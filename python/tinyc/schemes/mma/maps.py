@@ -6,7 +6,7 @@ In: where a matrix is in its buffer, and the tile that is copied. Out: a map, wi
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.candidate import AxisRun, StridedAccess
+from tinyc.analysis.strided_access import AxisRun, StridedAccess
 from tinyc.codegen.words import AnyWord, Word, as_index, parted
 from tinyc.dialects.gpu.shared_layout import Order, SharedLayout
 from tinyc.dialects.launch import TensorMapArgument

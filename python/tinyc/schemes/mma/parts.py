@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from tinyc.analysis.candidate import MatrixProduct, StridedAccess
+from tinyc.analysis.candidate import MatrixProduct
 from tinyc.analysis.kernel_candidate import contraction_of
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.strided_access import residual_accesses
+from tinyc.analysis.product_accesses import residual_accesses
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.expr import extents

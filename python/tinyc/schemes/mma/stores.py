@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tinyc.analysis.candidate import StridedAccess
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.schemes.mma.loads import TMA_BYTES, Needs, needs_of, order_of, strides_of, why_no_box
 
 if TYPE_CHECKING:  # plans are judged without MLIR

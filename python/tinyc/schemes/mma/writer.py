@@ -7,7 +7,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.candidate import StridedAccess
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tinyc.analysis.candidate import Side
+from tinyc.analysis.strided_access import Side
 from tinyc.dialects.gpu.expand.place import PlacedOp, sides_of
 from tinyc.dialects.gpu.statements import CpAsyncOp, StGlobalVecOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix

@@ -6,8 +6,9 @@ import pytest
 
 from analysis_programs.region_kernels import matmul, one_kernel
 from analysis_programs.tiny_programs import Program, gemm_bias_relu
-from tinyc.analysis.candidate import MatrixProduct, Side, StridedAccess
+from tinyc.analysis.candidate import MatrixProduct
 from tinyc.analysis.kernel_candidate import kernel_candidate
+from tinyc.analysis.strided_access import Side, StridedAccess
 from tinyc.dialects.registry import context
 from tinyc.vocabulary.element_type import ElementType
 
