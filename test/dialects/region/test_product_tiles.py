@@ -149,4 +149,5 @@ def test_columns_that_are_apart_in_memory_are_packed_for_few_rows_too():
     every_other = p.reshape(p.shrink(p["b"], lo=(0, 0, 1), hi=(7, 40, 2), step=(1, 1, 1)), shape="7 40")
     assert agrees(p.result(matmul(p, p["a"], every_other, "12 40 7")))
     found = product(p)
-    assert found is not None and not found.reads_right_in_place
+    assert found is not None
+    assert not found.reads_right_in_place
