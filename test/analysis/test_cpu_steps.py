@@ -57,8 +57,8 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
     assert nest.tiles == (2, 2)
-    assert (nest.rows, nest.columns, nest.depth) == (400, 600, 300)
-    assert (nest.tile_rows, nest.tile_columns, nest.panel_depth) == (210, 320, 150)
+    assert (nest.rows.lines, nest.columns.lines, nest.depth) == (400, 600, 300)
+    assert (nest.rows.most, nest.columns.most, nest.panel_depth) == (210, 320, 150)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_few_rows_read_the_right_operand_where_it_is(rows, is_transposed, is_in_
 
 @pytest.mark.parametrize(
     ("batch", "places", "rows", "columns"),
-    [("B", 7, 64, 7), ("B", 2, "B", 64), ("B", 8, 64, 8), (2, 7, 64, 7), (31, 2, 64, 2), (32, 7, 32, 64)],
+    [("B", 7, 64, "49*B"), ("B", 2, "4*B", 64), ("B", 8, 64, "64*B"), (2, 7, 64, 98), (31, 2, 124, 64)],
 )
-def test_a_batch_that_may_be_small_is_no_number_of_rows_where_there_are_channels(batch, places, rows, columns):
+def test_the_places_of_all_images_go_together_as_columns_unless_they_may_be_too_few(batch, places, rows, columns):
     shape = f"{batch} 64 32 {places} {places}"
     p = Program(x=f"f32 {batch} 32 {places} {places}", w="f32 64 32")
     x = p.expand(p["x"], shape=shape, broadcast_dimensions=(0, 2, 3, 4))
@@ -85,7 +85,7 @@ def test_a_batch_that_may_be_small_is_no_number_of_rows_where_there_are_channels
     p.result(p.sum(p.mul(x, w), 2))
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
-    assert (str(nest.rows), nest.columns) == (str(rows), columns)
+    assert (str(nest.rows.lines), str(nest.columns.lines)) == (str(rows), str(columns))
 
 
 @pytest.mark.parametrize(("rows", "has_tiles"), [(31, False), (32, True)])

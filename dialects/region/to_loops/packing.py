@@ -7,6 +7,7 @@ through registers, which transpose them.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from tinyc.codegen.elements import Elements
@@ -22,8 +23,9 @@ _BLOCK = 64
 class Panels:
     """Panels of `lines` lines in `memory`, one after the other, packed through vectors of `lanes`.
 
-    There are at `most` so many lines. A panel has room for `depth` products, `lanes` more than it ever has; `zero`
-    fills up the last panel. `has_lines_inside` says whether the neighbours in memory are along the lines.
+    There are at `most` so many lines, and `each_line` opens the loops over all. A panel has room for `depth` products,
+    `lanes` more than it ever has; `zero` fills up the last panel. `has_lines_inside` says whether the neighbours in
+    memory are along the lines.
     """
 
     elements: Elements
@@ -33,6 +35,7 @@ class Panels:
     lanes: int
     depth: int
     zero: ir.Value
+    each_line: Callable[[], AbstractContextManager[ir.Value]]
     has_lines_inside: bool
 
     def slot(self, line: ir.Value, k: ir.Value) -> ir.Value:
@@ -62,7 +65,7 @@ class Panels:
         row = row_memory(-(-self.most // self.lines) * self.lines + self.lines + lanes, self.zero.type, "row")
         kind = ir.VectorType.get([lanes], self.zero.type)
         with elements.loop(0, products, below=self.depth) as k:
-            with elements.loop(0, count, below=self.most) as line:
+            with self.each_line() as line:
                 memref.store(element(line, k), row, [line])
             if not isinstance(count, int) or count % self.lines:
                 whole = elements.counters.value(elements.counters.expression(elements.extent(count)) + self.lines)

@@ -22,9 +22,8 @@ from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, val
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.region.to_loops.packing import Panels
-from tinyc.dialects.region.to_loops.turns import Neighbours, count_from, loops_over
+from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
 from tinyc.expr import extents
-from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, scf
 from tinyc.target import VectorUnit
 from tinyc.vocabulary.attributes import tensor_type
@@ -61,15 +60,12 @@ class _Tile:
         self.outputs: dict[ir.Value, list[ir.Value]] = {}
         for each in kernel.yields:
             self.outputs.setdefault(each.value, []).append(each.buffer)
-        number = elements.index(0) if product.row_loop is None else turn[product.row_loop]
-        self.rows = self._run(number, product.tile_rows, product.rows)
-        self.columns = self._run(turn[product.column_loop], product.tile_columns, product.columns)
         self.at = list(turn)
-        self.row_axis = None if product.row_loop is None else product.phase.loops[product.row_loop]
-        self.column_axis = product.phase.loops[product.column_loop]
+        self.rows = TileLines.of(elements, product.rows, turn)
+        self.columns = TileLines.of(elements, product.columns, turn)
         in_place = product.reads_right_in_place
-        self.micro = MicroKernel.of(product.accumulator, unit, product.tile_rows, is_wide=in_place)
-        last = -(-product.tile_columns // self.micro.columns) * self.micro.columns
+        self.micro = MicroKernel.of(product.accumulator, unit, product.rows.most, is_wide=in_place)
+        last = -(-product.columns.most // self.micro.columns) * self.micro.columns
         assert last <= product.packed_columns  # the last micro-kernel stays in its row
         own, register = list(workspaces), scalars.register_type(product.accumulator)
         self.pitch = product.packed_columns + TRANSPOSED_LANES  # rows at a power of two would share few sets of a cache
@@ -77,12 +73,13 @@ class _Tile:
         depth, zero = product.room_in_panel, initial(product.op)
         self.right = None
         if not in_place:
+            inside = product.has_columns_inside
             self.right = Panels(
-                elements, own.pop(0), columns, product.tile_columns, lanes, depth, zero, product.has_columns_inside
+                elements, own.pop(0), columns, product.columns.most, lanes, depth, zero, self.columns.each, inside
             )
         inside = product.has_rows_inside
         left = own.pop(0) if inside else row_memory(depth * rows, register, "left")
-        self.left = Panels(elements, left, rows, product.tile_rows, lanes, depth, zero, inside)
+        self.left = Panels(elements, left, rows, product.rows.most, lanes, depth, zero, self.rows.each, inside)
         self.sums = own.pop() if own else row_memory(rows * self.pitch, register, "sums")
 
     def emit(self) -> None:
@@ -124,13 +121,11 @@ class _Tile:
         """Pack a panel of the right operand for all columns of the tile, where it is packed."""
         if self.right is None:
             return
-        elements, right, columns = self.elements, self.product.right, self.columns
 
         def element(column: ir.Value, k: ir.Value) -> ir.Value:
-            at = {self.column_axis: elements.moved(columns.first, column)}
-            return self._factor(right, first, k, at)
+            return self._factor(self.product.right, first, k, self._along_columns(column))
 
-        self.right.pack(columns.count, count, element)
+        self.right.pack(self.columns.count, count, element)
 
     def _pack_left(self, first: ir.Value, count: ir.Value | int, row: ir.Value | None = None) -> None:
         """Pack a panel of the left operand: for the rows of a micro-kernel from `row` on, or for all of the tile."""
@@ -139,8 +134,8 @@ class _Tile:
         rows = self.rows.count if row is None else count_from(elements, row, self.micro.rows, self.rows.count)
 
         def element(near: ir.Value, k: ir.Value) -> ir.Value:
-            place = elements.moved(self.rows.first, elements.moved(start, near))
-            return self._factor(left, first, k, {} if self.row_axis is None else {self.row_axis: place})
+            places = self.rows.places(elements.moved(start, near))
+            return self._factor(left, first, k, dict(zip(self.product.row_axes, places, strict=True)))
 
         self.left.pack(rows, count, element)
 
@@ -156,6 +151,10 @@ class _Tile:
         around = dict(zip(phase.loops, self.at, strict=True))
         here = {**around, **dict(zip(phase.reduced, summed, strict=True)), **at}
         return index_at(elements, self.op.operand, self.product.kernel.dims, here)
+
+    def _along_columns(self, column: ir.Value) -> AxisValues:
+        """Where a column of the tile is along the axes of columns."""
+        return dict(zip(self.product.column_axes, self.columns.places(column), strict=True))
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
@@ -193,12 +192,12 @@ class _Tile:
         memory = elements.buffers[source.buffer]
         size = extents.product(region.held_tensor(source.buffer.type).shape)
         flat = flat_view(memory, elements.extent(size))
-        are_whole = extents.divide(self.product.columns, micro.columns) is not None
+        side = self.product.columns
+        are_whole = all(extents.divide(each, micro.columns) is not None for each in (side.lines, side.most))
         masks = [] if are_whole else micro.masks(elements, arith.subi(elements.extent(self.columns.count), column))
 
         def columns(k: ir.Value) -> list[ir.Value]:
-            at = {self.column_axis: elements.moved(self.columns.first, column)}
-            index = self._index_of_factor(first, k, at)
+            index = self._index_of_factor(first, k, self._along_columns(column))
             access = traced(right)
             shape = tensor_type(right.type).shape
             place = tuple(elements.position(each, index, shape) for each in access.map)
@@ -224,16 +223,17 @@ class _Tile:
 
         def finished(index: IndexValues) -> ir.Value:
             here = values_at(elements, op.operand, kernel.dims, index, set(op.axes))
-            column = counters.expression(here[self.column_axis]) - counters.expression(self.columns.first)
-            place = counters.value(counters.expression(slot) + column)
+            column = self.columns.number([here[axis] for axis in product.column_axes])
+            place = counters.value(counters.expression(slot) + counters.expression(column))
             return elements.finished(op, memref.load(self.sums, [place]))
 
         elements.reduced[op.output] = finished
         at = list(self.at)
-        if product.row_loop is not None:
-            at[product.row_loop] = elements.moved(self.rows.first, row)
-        with elements.loop(0, self.columns.count, below=product.tile_columns) as column:
-            at[product.column_loop] = elements.moved(self.columns.first, column)
+        for loop, place in zip(product.rows.loops, self.rows.places(row), strict=True):
+            at[loop] = place
+        with self.columns.each() as column:
+            for loop, place in zip(product.columns.loops, self.columns.places(column), strict=True):
+                at[loop] = place
             for phase in kernel.loops.phases:
                 value, is_sum = kernel.value(phase), phase is product.phase
                 here = dict(zip(phase.loops, at, strict=True))
@@ -245,19 +245,13 @@ class _Tile:
 
     # --- where things are ---------------------------------------------------------------------------------------------
 
-    def _run(self, number: ir.Value, size: int, extent: Dim) -> Neighbours:
-        """The elements of tile `number` along an axis."""
-        counters = self.elements.counters
-        first = counters.value(counters.expression(number) * size)
-        return Neighbours(first, count_from(self.elements, first, size, extent))
-
     def _row_panels(self) -> AbstractContextManager[ir.Value]:
         """Emit the loop over the first rows of the micro-kernels of the tile."""
-        return self.elements.loop(0, self.rows.count, self.micro.rows, below=self.product.tile_rows)
+        return self.elements.loop(0, self.rows.count, self.micro.rows, below=self.product.rows.most)
 
     def _column_panels(self) -> AbstractContextManager[ir.Value]:
         """Emit the loop over the first columns of the micro-kernels of the tile."""
-        return self.elements.loop(0, self.columns.count, self.micro.columns, below=self.product.tile_columns)
+        return self.elements.loop(0, self.columns.count, self.micro.columns, below=self.product.columns.most)
 
     def _sum_slot(self, row: ir.Value, column: ir.Value, near: ir.Value | None = None) -> ir.Value:
         """Where the sum of a column is of the row that is `near` rows from `row`, the first one of a micro-kernel."""

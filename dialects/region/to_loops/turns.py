@@ -1,8 +1,10 @@
 """The turns of the parallel outer loop, whose range is given to a kernel, the loops in one, and tiles of them."""
 
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from tinyc.analysis.cpu_product import TileSide
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
@@ -20,6 +22,63 @@ class Neighbours:
 
     first: ir.Value
     count: ir.Value | int
+
+
+@dataclass(frozen=True)
+class TileLines:
+    """The rows or the columns of one tile: `count` of them, of as many turns of the first loop of a side as there are.
+
+    `starts` has the first place along each loop of the side.
+    """
+
+    elements: Elements
+    side: TileSide
+    starts: tuple[ir.Value, ...]
+    turns: ir.Value | int
+
+    @classmethod
+    def of(cls, elements: Elements, side: TileSide, turn: IndexValues) -> "TileLines":
+        """The lines of the tile that is the `turn` of all loops."""
+        if not side.loops:
+            return cls(elements, side, (), 1)
+        counters = elements.counters
+        first = counters.value(counters.expression(turn[side.loops[0]]) * side.size)
+        inside = [elements.index(0) for _ in side.loops[1:]]
+        return cls(elements, side, (first, *inside), count_from(elements, first, side.size, side.extents[0]))
+
+    @property
+    def _shape(self) -> Shape:
+        """How many places there are along each loop, at most."""
+        return (self.side.size, *self.side.extents[1:])
+
+    @property
+    def count(self) -> ir.Value | int:
+        """How many there are."""
+        if isinstance(self.turns, int):
+            return self.turns * self.side.inside
+        counters = self.elements.counters
+        return counters.value(counters.expression(self.turns) * self.side.inside)
+
+    def places(self, line: ir.Value) -> tuple[ir.Value, ...]:
+        """Where a line is along each loop."""
+        inside = self.elements.delinearized(line, self._shape) if self.starts else ()
+        return tuple(map(self.elements.moved, self.starts, inside))
+
+    def number(self, places: Sequence[ir.Value]) -> ir.Value:
+        """The number in the tile of the line at places along each loop."""
+        counters = self.elements.counters
+        pairs = zip(places, self.starts, strict=True)
+        apart = tuple(counters.expression(place) - counters.expression(start) for place, start in pairs)
+        return counters.value(counters.linear(apart, self._shape))
+
+    @contextmanager
+    def each(self) -> Generator[ir.Value]:
+        """Open loops over all lines; give the number of one."""
+        counters, shape = self.elements.counters, self._shape
+        with ExitStack() as stack:
+            first = stack.enter_context(self.elements.loop(0, self.turns, below=self.side.size))
+            index = (first, *stack.enter_context(self.elements.loops(shape[1:])))
+            yield counters.value(counters.linear(counters.expressions(index, shape), shape))
 
 
 def loops_over(

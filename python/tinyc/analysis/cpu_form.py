@@ -8,6 +8,7 @@ In: fused loops, or why there are none. Out: a form, with the reason. What a for
 """
 
 import enum
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis
+from tinyc.expr.extents import Dim
 from tinyc.target import CpuTarget
 
 
@@ -53,24 +55,22 @@ def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
     return CpuFormChoice(CpuForm.STEPS, "its phases share the loops")
 
 
-#: Rows or columns of a tile that are a vector at least.
-_FEWEST = 8
-#: Columns that are better than rows whose number is not known, which may be one.
-_FEWEST_KNOWN = 4
+#: Columns of a tile that are a vector at least, and of those the ones of the last loop.
+_FEWEST_COLUMNS, _FEWEST_INSIDE = 8, 4
 
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ProductLoops:
-    """A product over the columns of the loop at position `columns`, and the rows of the one at position `rows`.
+    """A product over the columns of the loops at positions `columns`, and the rows of those at `rows`, outermost first.
 
     `has_columns_left` says that the left factor has the columns, and the right one the rows. A vector times a matrix
     has no loop of rows.
     """
 
-    rows: int | None
-    columns: int
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
     has_columns_left: bool
 
 
@@ -80,58 +80,56 @@ def product_loops(loops: FusedLoops, target: CpuTarget) -> ProductLoops | str:
         return loops.why_no_product
     (phase,) = loops.reductions
     left, right = (_axes_called(phase, phase.block.attributes[side]) for side in ("lhs_idx", "rhs_idx"))
-    if not phase.loops:
+    sides = {True: _places(phase, left - right), False: _places(phase, right - left)}
+    has_columns_left = _has_columns_left(loops, sides)
+    if has_columns_left is None:
         return "its last loop is not along the columns of one operand"
-    place, rows = _columns_and_rows(loops, left, right, target)
-    columns = phase.loops[place]
-    if (columns in left) == (columns in right):
-        return "its last loop is not along the columns of one operand"
-    if not rows:
-        far_apart = any(jumps(read, columns) for read in phase.block.accesses)
-        return "its columns are apart in memory" if far_apart else ProductLoops(None, place, columns in left)
-    if few := _few_rows(loops, place, rows[-1], target):
-        return few
-    return ProductLoops(rows[-1], place, columns in left)
+    found = ProductLoops(sides[not has_columns_left], sides[has_columns_left], has_columns_left)
+    if not any(jumps(read, phase.loops[found.columns[-1]]) for read in phase.block.accesses):
+        return found
+    if not found.rows:
+        return "its columns are apart in memory"
+    rows, fewest = extents.product([loops.extents[place] for place in found.rows]), target.rows_worth_packing
+    if isinstance(rows, int) and rows < fewest:
+        return f"{rows} rows are not worth the transposition of the columns, {fewest} are"
+    return found
 
 
-def _few_rows(loops: FusedLoops, columns: int, rows: int, target: CpuTarget) -> str:
-    """Why the loop at position `rows` is too short beside the one at `columns`, empty where it is not."""
-    (phase,) = loops.reductions
-    extent, fewest = loops.extents[rows], target.rows_worth_packing
-    if not isinstance(extent, int) or extent >= fewest:
-        return ""
-    far_apart = any(jumps(read, phase.loops[columns]) for read in phase.block.accesses)
-    return f"{extent} rows are not worth the transposition of the columns, {fewest} are" if far_apart else ""
+def _has_columns_left(loops: FusedLoops, sides: Mapping[bool, tuple[int, ...]]) -> bool | None:
+    """Whether the left operand has the columns, given the loops of each one's side; None where there are none.
 
-
-def _columns_and_rows(
-    loops: FusedLoops, left: frozenset[int], right: frozenset[int], target: CpuTarget
-) -> tuple[int, Sequence[int]]:
-    """The place of the loop along the columns, the last one, and those of loops along rows.
-
-    Where that is short, both are along the last long loops, if there are such: the phases of a transposed convolution,
-    which are few, are inside the places that they are phases of. A batch that is small, or not known, is no number of
-    rows for a convolution of 7 by 7 places, whose channels are.
+    They are along the last loops, but not along so few places that another side fills vectors better: the phases of a
+    transposed convolution are few, and so are the places of an image that is 2 by 2, unlike its channels.
     """
-    axes_of_loops = loops.reductions[0].loops
-    last = len(axes_of_loops) - 1
-    is_known = [isinstance(extent, int) for extent in loops.extents]
-    is_long = [not isinstance(extent, int) or extent >= _FEWEST for extent in loops.extents]
+    side_of = {place: is_left for is_left, places in sides.items() for place in places}
+    last = len(loops.extents) - 1
+    for place in range(last, -1, -1):
+        is_left = side_of.get(place)
+        if is_left is None:
+            if _fills_vectors(loops.extents[place : place + 1]):
+                break
+            continue
+        columns, rows = ([loops.extents[each] for each in sides[side]] for side in (is_left, not is_left))
+        if _fills_vectors(columns) and (is_left == side_of.get(last) or _may_fill_vectors(rows)):
+            return is_left
+    return side_of.get(last)
 
-    def rows_at(place: int) -> list[int]:
-        along = right - left if axes_of_loops[place] in left else left - right
-        return [position for position, axis in enumerate(axes_of_loops) if axis in along]
 
-    columns = next((place for place in range(last, -1, -1) if is_long[place]), last)
-    rows = [place for place in rows_at(columns) if is_long[place]]
-    is_one_side = (axes_of_loops[columns] in left) != (axes_of_loops[columns] in right)
-    if columns == last or not rows or not is_one_side:
-        return last, rows_at(last)
-    is_few = _few_rows(loops, columns, rows[-1], target) != ""
-    is_wide = extents.is_nonnegative(loops.extents[last] - _FEWEST_KNOWN)
-    may_be_few = is_wide and not any(is_known[place] for place in rows)
-    others = [place for place in rows_at(last) if is_known[place] and is_long[place]]
-    return (last, others) if others and (is_few or may_be_few) else (columns, rows)
+def _fills_vectors(run: Sequence[Dim]) -> bool:
+    """Whether loops together are a vector at least, and the last one much of it; one that is not known is."""
+    known = math.prod(extent for extent in run if isinstance(extent, int))
+    return not isinstance(run[-1], int) or (run[-1] >= _FEWEST_INSIDE and known >= _FEWEST_COLUMNS)
+
+
+def _may_fill_vectors(run: Sequence[Dim]) -> bool:
+    """Whether loops together are a vector at least, or may be one."""
+    lines = extents.product(run)
+    return not isinstance(lines, int) or lines >= _FEWEST_COLUMNS
+
+
+def _places(phase: Phase, axes_of_side: frozenset[int]) -> tuple[int, ...]:
+    """The positions of the loops along some axes."""
+    return tuple(place for place, axis in enumerate(phase.loops) if axis in axes_of_side)
 
 
 def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:

@@ -1,11 +1,13 @@
 """How a CPU computes a matrix product: in tiles of rows and columns, each operand packed once for a tile.
 
-In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The last loop, or the last that is
-long, is that of the columns; the rows are along another one. So what is done to an operand on the way, such as a cast,
-is done for a tile, not for each row. Tiles are the same for every CPU, whose vectors only say how they are filled.
+In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The loops along one operand are
+the columns, those along the other one the rows: the places of all images of a convolution go together. What is done to
+an operand on the way, such as a cast, is done for a tile, not for each row. Tiles are the same for every CPU, whose
+vectors only say how they are filled.
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.access import NonScop, shape_of, trace
@@ -32,48 +34,87 @@ TRANSPOSED_LANES = 16
 
 
 @dataclass(frozen=True)
+class TileSide:
+    """The rows or the columns of tiles: `size` turns of the first of some loops, and all of the loops inside it.
+
+    `loops` are their positions, outermost first, and `extents` how long they are. With no loop there is one line.
+    """
+
+    loops: tuple[int, ...]
+    extents: Shape
+    size: int
+
+    @property
+    def inside(self) -> int:
+        """The lines of a turn of the first loop."""
+        inner = extents.product(self.extents[1:])
+        assert isinstance(inner, int)  # only the first loop may be of any length
+        return max(1, inner)
+
+    @property
+    def lines(self) -> Dim:
+        """How many lines there are."""
+        return extents.product(self.extents)
+
+    @property
+    def most(self) -> int:
+        """The lines of a tile, at most."""
+        return self.size * self.inside
+
+
+@dataclass(frozen=True)
 class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
-    `op` is the sum, `phase` what computes it, `row_loop` and `column_loop` the positions of the loops along the rows
-    and the columns. Where the left operand is a vector, there is one row, and no loop.
+    `op` is the sum, and `phase` what computes it. Where the left operand is a vector, there is one row, and no loop.
     """
 
     kernel: KernelLoops
     op: tiny.ReduceOp
     phase: Phase
-    row_loop: int | None
-    column_loop: int
+    rows: TileSide
+    columns: TileSide
     left: ir.Value
     right: ir.Value
 
     @property
+    def row_axes(self) -> tuple[int, ...]:
+        """The axes along the rows."""
+        return tuple(self.phase.loops[place] for place in self.rows.loops)
+
+    @property
+    def column_axes(self) -> tuple[int, ...]:
+        """The axes along the columns."""
+        return tuple(self.phase.loops[place] for place in self.columns.loops)
+
+    @functools.cached_property
     def has_rows_inside(self) -> bool:
-        """Whether the left operand has neighbours along the rows beside each other in memory."""
-        return self._lies_along(self.row_loop, but_not=self.column_loop)
+        """Whether the left operand is read row by row for a product, and not product by product for a row."""
+        return bool(self.row_axes) and self._is_read_along(self.row_axes, self.column_axes)
 
-    @property
+    @functools.cached_property
     def has_columns_inside(self) -> bool:
-        """Whether the right operand has neighbours along the columns beside each other in memory."""
-        return self._lies_along(self.column_loop, but_not=self.row_loop)
+        """Whether the right operand is read column by column for a product, and not product by product for a column."""
+        return self._is_read_along(self.column_axes, self.row_axes)
 
-    def _lies_along(self, loop: int | None, but_not: int | None) -> bool:
-        """Whether what is read along a loop, and not along the other one, are neighbours in memory there."""
-        if loop is None:
-            return False
-        axis, other = self.phase.loops[loop], None if but_not is None else self.phase.loops[but_not]
-        reads = [each for each in self.phase.block.accesses if other not in each.positions]
-        return any(axis in each.positions and not jumps(each, axis) for each in reads)
-
-    @property
-    def rows(self) -> Dim:
-        """How many rows there are."""
-        return 1 if self.row_loop is None else self.kernel.loops.extents[self.row_loop]
-
-    @property
-    def columns(self) -> Dim:
-        """How many columns there are."""
-        return self.kernel.loops.extents[self.column_loop]
+    def _is_read_along(self, own: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        """Whether an operand has its neighbours in memory along its `own` axes, or not many of them along the sum."""
+        domain, lie_along_sum = self.phase.block.statement.shape, False
+        for read in self.phase.block.accesses:
+            if not read.positions.isdisjoint(other) or read.positions.isdisjoint(own):
+                continue
+            memory = BufferAccess(0, self.accumulator, self.kernel.shape(read.tensor), read.index)
+            strided = strided_access(memory, domain, (own, self.phase.reduced, ()))
+            if isinstance(strided, str):
+                if not jumps(read, own[-1]):
+                    return True
+                lie_along_sum = True
+            elif strided.rows and strided.rows[-1].stride == 1:
+                return True
+            elif strided.columns and strided.columns[-1].stride == 1:
+                run = strided.columns[-1].extent
+                lie_along_sum = lie_along_sum or not isinstance(run, int) or run >= TRANSPOSED_LANES
+        return not lie_along_sum
 
     @property
     def depth(self) -> Dim:
@@ -84,29 +125,6 @@ class CpuProduct:
     def accumulator(self) -> ElementType:
         """The element type of the sums, in which operands are packed."""
         return self.phase.block.element.accumulator
-
-    @property
-    def tile_rows(self) -> int:
-        """The rows of a tile, at most: of a product that would be one tile, and takes long, half of the rows."""
-        most = GENERIC_CPU.tile_rows
-        if isinstance(self.rows, int) and self._is_worth_two_turns:
-            most = min(most, -(-self.rows // 2))
-        return _even(self.rows, most, _ROWS)
-
-    @property
-    def _is_worth_two_turns(self) -> bool:
-        """Whether all would be one tile, and two threads do half of it each in much less time."""
-        rows, columns, loops = self.rows, self.columns, extents.product(self.kernel.loops.extents)
-        terms = loops * self.depth
-        if not isinstance(rows, int) or not isinstance(columns, int) or not isinstance(terms, int):
-            return False
-        is_one = rows <= GENERIC_CPU.tile_rows and columns <= GENERIC_CPU.tile_columns and loops == rows * columns
-        return is_one and terms >= GENERIC_CPU.terms_worth_two_turns
-
-    @property
-    def tile_columns(self) -> int:
-        """The columns of a tile, at most."""
-        return _even(self.columns, GENERIC_CPU.tile_columns, _COLUMNS)
 
     @property
     def panel_depth(self) -> int:
@@ -122,7 +140,8 @@ class CpuProduct:
     @functools.cached_property
     def reads_right_in_place(self) -> bool:
         """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
-        is_few = isinstance(self.rows, int) and self.rows < GENERIC_CPU.rows_worth_packing
+        rows = self.rows.lines
+        is_few = isinstance(rows, int) and rows < GENERIC_CPU.rows_worth_packing
         is_same = tensor_type(self.right.type).element == self.accumulator
         return is_few and is_same and self._has_columns_beside_each_other
 
@@ -134,9 +153,8 @@ class CpuProduct:
         if isinstance(access, NonScop) or access.guards or not isinstance(access.source.owner, region.ReadOp):
             return False
         memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
-        axis, domain = self.phase.loops[self.column_loop], shape_of(self.right, dims)
-        found = strided_access(memory, domain, ((), (axis,), ()))
-        return not isinstance(found, str) and found.columns == (AxisRun(domain[axis], 1),)
+        found = strided_access(memory, shape_of(self.right, dims), ((), self.column_axes, ()))
+        return not isinstance(found, str) and found.columns == (AxisRun(self.columns.lines, 1),)
 
     @property
     def room_in_panel(self) -> int:
@@ -147,7 +165,7 @@ class CpuProduct:
     def packed_columns(self) -> int:
         """The columns that there is room for: those of a tile, and of what fills up its last micro-kernel."""
         widest = WIDEST_VECTORS * TRANSPOSED_LANES if self.reads_right_in_place else _COLUMNS
-        return -(-self.tile_columns // widest) * widest
+        return -(-self.columns.most // widest) * widest
 
     @property
     def workspaces(self) -> tuple[TensorType, ...]:
@@ -157,8 +175,8 @@ class CpuProduct:
         all rows of a tile at once; and the sums, where a tile has several panels.
         """
         right = self.room_in_panel * self.packed_columns
-        left = self.room_in_panel * (self.tile_rows + _ROWS)
-        sums = (self.tile_rows + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
+        left = self.room_in_panel * (self.rows.most + _ROWS)
+        sums = (self.rows.most + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
             (right, not self.reads_right_in_place),
             (left, self.has_rows_inside),
@@ -170,23 +188,17 @@ class CpuProduct:
     def tiles(self) -> Shape:
         """The tiles along each loop, of one element along those that are not of rows and columns."""
         found = list(self.kernel.loops.extents)
-        if self.row_loop is not None:
-            found[self.row_loop] = extents.ceildiv(self.rows, self.tile_rows)
-        found[self.column_loop] = extents.ceildiv(self.columns, self.tile_columns)
+        for side in filter(lambda each: each.loops, (self.rows, self.columns)):
+            first, *inside = side.loops
+            found[first] = extents.ceildiv(side.extents[0], side.size)
+            for place in inside:
+                found[place] = 1
         return tuple(found)
 
     @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
         return extents.product(self.tiles)
-
-
-def _even(extent: Dim, most: int, unit: int) -> int:
-    """The size of parts of an extent, all about the same, of at most `most`; of several parts whole units."""
-    if not isinstance(extent, int):
-        return most
-    parts = max(1, -(-extent // most))
-    return max(1, extent) if parts == 1 else min(most, -(-extent // (parts * unit)) * unit)
 
 
 def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
@@ -199,4 +211,37 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
     left, right = product.lhs, product.rhs
     if found.has_columns_left:
         left, right = right, left
-    return CpuProduct(kernel, op, phase, found.rows, found.columns, left, right)
+    rows = _side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
+    columns = _side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
+    if _is_worth_two_turns(kernel, phase, rows, columns):
+        rows = _side(kernel, found.rows, -(-rows.most // 2), _ROWS)
+    return CpuProduct(kernel, op, phase, rows, columns, left, right)
+
+
+def _side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
+    """The rows or columns of tiles of at most so many: the loops of the last `places` are inside as far as they fit."""
+    lengths = [kernel.loops.extents[place] for place in places]
+    first, inside = len(places), 1
+    while first > 1 and isinstance(length := lengths[first - 1], int) and inside * length <= most:
+        inside *= max(1, length)
+        first -= 1
+    if not places:
+        return TileSide((), (), 1)
+    size = _even(lengths[first - 1], most // inside, unit if inside == 1 else 1)
+    return TileSide(tuple(places[first - 1 :]), tuple(lengths[first - 1 :]), size)
+
+
+def _is_worth_two_turns(kernel: KernelLoops, phase: Phase, rows: TileSide, columns: TileSide) -> bool:
+    """Whether all would be one tile, and two threads do half of it each in much less time."""
+    elements = extents.product(kernel.loops.extents)
+    is_one = elements == rows.most * columns.most and (rows.lines, columns.lines) == (rows.most, columns.most)
+    terms = elements * extents.product(phase.reduced_extents)
+    return is_one and isinstance(terms, int) and terms >= GENERIC_CPU.terms_worth_two_turns
+
+
+def _even(extent: Dim, most: int, unit: int) -> int:
+    """The size of parts of an extent, all about the same, of at most `most`; of several parts whole units."""
+    if not isinstance(extent, int):
+        return most
+    parts = max(1, -(-extent // most))
+    return max(1, extent) if parts == 1 else min(most, -(-extent // (parts * unit)) * unit)

@@ -1,11 +1,13 @@
 """Products on the CPU: tiles of rows and columns, whose operands are computed once for a tile."""
 
+import inspect
 import re
 
 import pytest
 
 import tinyc
-from analysis_programs.cpu_kernels import agrees, scaled, spread
+from analysis_programs import contraction_programs
+from analysis_programs.cpu_kernels import agrees, scaled, spread, typed
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
@@ -105,7 +107,7 @@ def test_a_vector_times_a_matrix_of_any_width(element, k):
     p.result(matmul(p, p["a"], p["b"], f"1 N {k}"))
     found = product(p)
     assert found is not None
-    assert found.row_loop is None
+    assert found.rows.loops == ()
     for n in (1, 130, 600):
         assert agrees(p, N=n)
 
@@ -140,7 +142,7 @@ def sums_of(p: Program, cpu: str) -> tuple[int, int, int]:
     """The rows of a micro-kernel, the distance of two rows of sums, and the vectors of a row."""
     nest = product(p)
     assert nest is not None
-    micro = MicroKernel.of(nest.accumulator, vector_unit_of(cpu), nest.tile_rows, is_wide=nest.reads_right_in_place)
+    micro = MicroKernel.of(nest.accumulator, vector_unit_of(cpu), nest.rows.most, is_wide=nest.reads_right_in_place)
     return micro.rows, nest.packed_columns + TRANSPOSED_LANES, micro.vectors
 
 
@@ -151,3 +153,41 @@ def test_columns_that_are_apart_in_memory_are_packed_for_few_rows_too():
     found = product(p)
     assert found is not None
     assert not found.reads_right_in_place
+
+
+#: Sides of several loops that fill micro-kernels, and do not divide by them.
+LONG = {"M": 37, "N": 45, "K": 20, "S": 33, "T": 34, "C": 20, "F": 34, "Y": 9, "X": 21}
+SIZES_OF_CONTRACTIONS = {**contraction_programs.SIZES, **LONG}
+CONTRACTIONS = [
+    make
+    for name, make in vars(contraction_programs).items()
+    if inspect.isfunction(make) and not name.startswith("_") and list(inspect.signature(make).parameters) == ["s"]
+]
+
+
+@pytest.mark.parametrize("make", CONTRACTIONS, ids=lambda make: make.__name__)
+def test_every_contraction_agrees_where_its_extents_are_known_and_where_they_are_not(make):
+    assert agrees(make(contraction_programs.Sizes(SIZES_OF_CONTRACTIONS)))
+    known = {name: size for name, size in SIZES_OF_CONTRACTIONS.items() if name not in "BM"}
+    p = make(contraction_programs.Sizes(known))
+    shapes = " ".join(str(typed(each).shape) for each in p.block.arguments)
+    unknown = {name for name in "BM" if name in shapes}
+    assert agrees(p, **{name: SIZES_OF_CONTRACTIONS[name] for name in unknown})
+
+
+def test_the_places_of_a_convolution_are_columns_together():
+    p = contraction_programs.conv_nchw(contraction_programs.Sizes({"B": 3, "C": 20, "F": 36, "Y": 18, "X": 20}))
+    found = product(p)
+    assert found is not None
+    assert (found.rows.lines, found.columns.lines, found.columns.most, found.depth) == (36, 3 * 360, 360, 180)
+    assert found.tiles == (3, 1, 1, 1)
+    assert found.has_columns_inside
+    assert not found.has_rows_inside
+    assert agrees(p)
+
+
+def test_columns_that_are_read_in_place_are_masked_where_a_tile_ends_in_a_micro_kernel():
+    p = Program(a="f32 1 40", b="f32 40 896")
+    text = tinyc.compile(one_kernel_program(p.result(matmul(p, p["a"], p["b"], "1 896 40")))).lowering
+    assert "vector.maskedload" not in text.for_cpu("x86-64-v3").text("loops")
+    assert "vector.maskedload" in text.for_cpu("x86-64-v4").text("loops")
