@@ -8,7 +8,7 @@ from tinyc.analysis.cpu_form import CpuFormChoice, cpu_form
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.cpu_steps import CpuSteps, merged_axes
 from tinyc.analysis.kernel_loops import kernel_loops
-from tinyc.analysis.loop_nest import ElementNest, LoopNest, StepNest
+from tinyc.analysis.loop_nest import BlockNest, ElementNest, LoopNest, StepNest
 from tinyc.dialects.registry import context
 from tinyc.target import GENERIC_CPU
 
@@ -150,7 +150,9 @@ def test_rows_that_do_not_fit_are_not_held():
 def test_results_that_share_all_loops_are_computed_together_and_others_each_by_itself():
     p = Program(x="f32 20 30")
     p.result(p.neg(p["x"]), p.permute(p["x"], perm=(1, 0)))
-    assert steps_of(p).loops.extents == (30, 20)
+    nest = nest_of(p)
+    assert isinstance(nest, BlockNest)
+    assert (nest.steps.loops.extents, nest.sides, nest.blocks) == ((30, 20), (0, 1), (2, 2))
     p = Program(x="f32 20 30")
     p.result(p.neg(p["x"]), p.flip(p["x"], axes=(0,)))
     assert form_of(p).reason == "no phase reduces, and 'v1' has other loops than the others"

@@ -17,7 +17,7 @@ from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.host_names import host_names
 from tinyc.analysis.kernel_candidate import kernel_candidate
-from tinyc.analysis.loop_nest import ElementNest, OrderedNest, ScanNest, StepNest
+from tinyc.analysis.loop_nest import BlockNest, ElementNest, OrderedNest, ScanNest, StepNest
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import kernels_of
 from tinyc.driver.sources import read_program
@@ -31,6 +31,7 @@ CPU_SCHEMES = {
     CpuProduct: "cpu_contraction",
     ScanNest: "scan",
     StepNest: "cpu_rows",
+    BlockNest: "cpu_rows",
     ElementNest: "cpu_generic",
     OrderedNest: "cpu_generic",
 }

@@ -19,8 +19,6 @@ from tinyc.target import GENERIC_CPU
 
 #: Four vectors of 16 f32: an addition does not wait for the one before.
 _MOST_LANES = 64
-#: Of caches; a vector that is in two of them takes two loads.
-_LINE_BYTES = 64
 
 
 def row_memory(size: int, element: ir.Type, name: str) -> ir.Value:
@@ -29,7 +27,9 @@ def row_memory(size: int, element: ir.Type, name: str) -> ir.Value:
     while not isinstance(block.owner, func.FuncOp):
         block = block.owner.operation.block
     with ir.InsertionPoint.at_block_begin(block):
-        return memref.alloca(ir.MemRefType.get([size], element), [], [], alignment=_LINE_BYTES, loc=here(name))
+        return memref.alloca(
+            ir.MemRefType.get([size], element), [], [], alignment=GENERIC_CPU.line_bytes, loc=here(name)
+        )
 
 
 def reduce_alone(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.graphs import functions_of
-from tinyc.analysis.loop_nest import OrderedNest, ScanNest, StepNest
+from tinyc.analysis.loop_nest import BlockNest, OrderedNest, ScanNest, StepNest
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
@@ -16,7 +16,7 @@ from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
 from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
-from tinyc.dialects.region.to_loops.steps import step_nest
+from tinyc.dialects.region.to_loops.steps import block_nest, step_nest
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim, Extent
@@ -42,8 +42,9 @@ class RegionToLoops(Pass):
            rows that later phases of a step read (`analysis.cpu_steps`), and what a tile of a product reads of its
            operands (`analysis.cpu_product`): a little of it on the stack, the rest in workspaces, which are arguments
            behind the buffers.
-        3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
-        4. The order of every sum is in the code. A product is in vectors of `cpu`, which may add a product without
+        3. What lies across its results in memory is read in blocks (`analysis.transposition`).
+        4. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
+        5. The order of every sum is in the code. A product is in vectors of `cpu`, which may add a product without
            rounding it; all else depends on no machine.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
@@ -149,6 +150,8 @@ def _write_nest(
         nests.scan_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, CpuProduct):
         product_nest(elements, kernel, nest, unit, workspaces, low, high)
+    elif isinstance(nest, BlockNest):
+        block_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, StepNest):
         step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
     else:

@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 
 from tinyc.analysis.cpu_steps import CpuSteps, merged_axes
+from tinyc.analysis.loop_nest import BlockNest
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen import scalars
@@ -18,7 +19,7 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
-from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, loops_over, tile_along
+from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, count_from, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
@@ -44,6 +45,18 @@ def step_nest(
             start, end = elements.index(0), elements.extent(last)
         tile = tile_along(elements, stack, start, end, last)
         _Step(elements, kernel, steps, tile).emit((*at, tile.first))
+
+
+def block_nest(elements: Elements, kernel: Kernel, nest: BlockNest, low: ir.Value, high: ir.Value) -> None:
+    """Compute the steps of a kernel that transposes, block by block."""
+    counters, size, loops = elements.counters, nest.size, nest.steps.loops.extents
+    with ExitStack() as stack:
+        at = list(loops_over(elements, stack, nest.blocks, nest.blocks, low, high))
+        for side in nest.sides:
+            first = counters.value(counters.expression(at[side]) * size)
+            near = stack.enter_context(elements.loop(0, count_from(elements, first, size, loops[side]), below=size))
+            at[side] = elements.moved(first, near)
+        _Step(elements, kernel, nest.steps, None).emit(tuple(at))
 
 
 class _Step:

@@ -14,6 +14,7 @@ from tinyc.analysis.cpu_product import CpuProduct, cpu_product
 from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, scan_of
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.scan import Scan
+from tinyc.analysis.transposition import transposition_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -69,7 +70,32 @@ class StepNest:
         return extents.ceildiv(extents.product(self.parallel), self.tile)
 
 
-LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | CpuProduct
+@dataclass(frozen=True)
+class BlockNest:
+    """Steps of a kernel that transposes, in blocks of both the loops along which tensors have their neighbours.
+
+    A block has `size` turns of each of the two loops `sides`, the innermost one last.
+    """
+
+    steps: CpuSteps
+    sides: tuple[int, int]
+    size: int
+
+    @property
+    def blocks(self) -> Shape:
+        """The blocks along each loop, of one turn along those that are no sides."""
+        found = list(self.steps.loops.extents)
+        for side in self.sides:
+            found[side] = extents.ceildiv(found[side], self.size)
+        return tuple(found)
+
+    @property
+    def turns(self) -> Dim:
+        """The trip count of the parallel outer loop."""
+        return extents.product(self.blocks)
+
+
+LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | BlockNest | CpuProduct
 
 
 def loop_nest(op: region.KernelOp) -> LoopNest:
@@ -87,7 +113,10 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
         found = product_loops(kernel.loops, GENERIC_CPU)
         assert not isinstance(found, str), found  # it has the form of one
         return cpu_product(kernel, found)
-    return _scan_nest(kernel) if form is CpuForm.SCAN else _over_steps(cpu_steps(op, kernel))
+    if form is CpuForm.SCAN:
+        return _scan_nest(kernel)
+    steps = cpu_steps(op, kernel)
+    return _in_blocks(steps) or _over_steps(steps)
 
 
 def _scan_nest(kernel: KernelLoops) -> ScanNest:
@@ -95,6 +124,17 @@ def _scan_nest(kernel: KernelLoops) -> ScanNest:
     op, scan = kernel.value(phase).owner, scan_of(kernel, phase)
     assert isinstance(op, tiny.ReduceOp)  # what scans
     return ScanNest(_enough(tensor_type(op.output.type).shape[: scan.axis]), op, scan, kernel.dims)
+
+
+def _in_blocks(steps: CpuSteps) -> BlockNest | None:
+    """The blocks of a kernel that transposes, if both sides may be longer than a block."""
+    loops, found = steps.loops, transposition_of(steps.loops)
+    if found is None:
+        return None
+    size = GENERIC_CPU.line_bytes // loops.phases[-1].block.element.size_bytes
+    sides = found.across, found.innermost
+    is_one = any(extents.is_nonnegative(size - loops.extents[side]) for side in sides)
+    return None if is_one else BlockNest(steps, sides, size)
 
 
 def _over_steps(steps: CpuSteps) -> StepNest:

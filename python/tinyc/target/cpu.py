@@ -62,6 +62,8 @@ class CpuTarget:
     #: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises
     #: without reordering any sum.
     tile_elements: int
+    #: Of a line of the caches: of a block that is transposed, lines are as long, and there are as many as elements.
+    line_bytes: int
     #: Rows and columns of a product that are computed together, of whole micro-kernels, and the bytes of each one that
     #: are packed for them at a time.
     tile_rows: int
@@ -88,6 +90,7 @@ GENERIC_CPU = CpuTarget(
     name="cpu",
     names=("cpu",),
     tile_elements=128,
+    line_bytes=64,
     tile_rows=336,
     tile_columns=512,
     tile_depth_bytes=1024,

@@ -14,7 +14,7 @@ from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
 from parameters import seeds
 from tinyc.analysis.cpu_steps import CpuSteps
-from tinyc.analysis.loop_nest import ElementNest, ScanNest, StepNest
+from tinyc.analysis.loop_nest import BlockNest, ElementNest, ScanNest, StepNest
 from tinyc.dialects.registry import context
 from tinyc.target import GENERIC_CPU
 
@@ -290,3 +290,19 @@ def test_numbers_do_not_depend_on_the_machine():
     while total.shape[1] > 1:
         total = total[:, : total.shape[1] // 2] + total[:, total.shape[1] // 2 :]
     np.testing.assert_array_equal(tinyc.compile(p.result(p.sum(p["x"], 1)).module)(x), total[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("x", "perm"),
+    [("f32 40 70", (1, 0)), ("f64 5 9 33", (2, 0, 1)), ("i8 3 70 2 130", (0, 3, 2, 1)), ("f16 M N", (1, 0))],
+)
+def test_what_is_transposed_is_read_in_blocks(x, perm):
+    p = Program(x=x, y=" ".join([x.split()[0], *(x.split()[1:][each] for each in perm)]))
+    moved = p.permute(p["x"], perm=perm)
+    p.result(p.permute(p.add(moved, p["y"]), perm=tuple(map(perm.index, range(len(perm))))), p.neg(moved))
+    with context():
+        nest = one_kernel(p).nest
+    assert isinstance(nest, BlockNest)
+    assert nest.size == GENERIC_CPU.line_bytes // typed(p["x"]).element.size_bytes
+    for sizes in [{}] if "M" not in x else [{"M": 1, "N": 1}, {"M": 70, "N": 33}]:
+        assert agrees(p, **sizes)

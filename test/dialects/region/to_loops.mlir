@@ -41,6 +41,24 @@
 
 // -----
 
+// Where both sides are longer than a line of the caches, what lies across the result is read block by block.
+// CHECK-LABEL: func.func @transposed(
+// CHECK: scf.for %{{.*}} = %low to %high step %c1
+// CHECK: %[[COUNT:.*]] = arith.minsi %c16
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]] step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1
+// CHECK: %[[E:.*]] = memref.load
+// CHECK: memref.store %[[E]]
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<32x20xf32>, [20, 1], 128 : i64, true>, %y: !region.memref<tensor<20x32xf32>, [32, 1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<32x20xf32>, [20, 1], 128 : i64, true>) -> tensor<32x20xf32>
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<32x20xf32>) -> tensor<20x32xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<20x32xf32>, !region.memref<tensor<20x32xf32>, [32, 1], 128 : i64, true>) -> ()
+  omp.terminator
+}) {sym_name = "transposed"} : () -> ()
+
+// -----
+
 // A pad is a guard around the load, at which the loop is split; symbolic extents are arguments.
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME: %[[X:.*]]: memref<?xi32>, %[[Y:.*]]: memref<?xi32>, %[[M:.*]]: index, %{{.*}}: index, %{{.*}}: index)
@@ -66,11 +84,11 @@
 // products. The micro-kernel has sums of rows and of two vectors of columns in registers, filled up with zeros; the
 // epilogue reads them from memory. Vectors are those of the CPU.
 // CHECK-LABEL: func.func @sum_of_products(
-// CHECK-SAME: %[[RIGHT:workspace]]: memref<2048xf32>
+// CHECK-SAME: %[[RIGHT:workspace]]: memref<3072xf32>
 // CHECK: %[[LINES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<576xf32>
 // CHECK: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<40xf32>
 // CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<320xf32>
-// CHECK: %[[LEFT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<128xf32>
+// CHECK: %[[LEFT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<192xf32>
 // CHECK: %[[ZERO:.*]] = vector.broadcast %cst
 // CHECK: scf.for %{{.*}} = %low to %high
 // CHECK: %[[W:.*]] = arith.extf
@@ -85,9 +103,9 @@
 // CHECK-COUNT-23: vector.shuffle
 // CHECK-NOT: vector.shuffle
 // CHECK: vector.store %{{.*}}, %[[LEFT]]
-// CHECK: %[[LOOP:.*]]:8 = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[S:\w+]] = %[[ZERO]],
+// CHECK: %[[LOOP:.*]]:8 = scf.for %{{.*}} = %c0 to %c20 step %c1 iter_args(%[[S:\w+]] = %[[ZERO]],
 // CHECK: memref.prefetch %[[RIGHT]]
-// CHECK: %[[B:.*]] = vector.load %[[RIGHT]][%{{.*}}] : memref<2048xf32>, vector<8xf32>
+// CHECK: %[[B:.*]] = vector.load %[[RIGHT]][%{{.*}}] : memref<3072xf32>, vector<8xf32>
 // CHECK: %[[E:.*]] = memref.load %[[LEFT]]
 // CHECK: %[[A:.*]] = vector.broadcast %[[E]] : f32 to vector<8xf32>
 // CHECK: vector.fma %[[A]], %[[B]], %[[S]]
@@ -107,13 +125,13 @@
 // V2: arith.addf %{{.*}}, %[[P]] : vector<4xf32>
 // V2-NOT: vector.fma
 "region.kernel"() ({
-^bb0(%a: !region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>, %b: !region.memref<tensor<5x6xf16>, [6, 1], 128 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>):
-  %0 = "region.read"(%a) : (!region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>) -> tensor<8x5xf16>
-  %1 = "region.read"(%b) : (!region.memref<tensor<5x6xf16>, [6, 1], 128 : i64, true>) -> tensor<5x6xf16>
-  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf16>) -> tensor<8x5x6xf16>
-  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<5x6xf16>) -> tensor<8x5x6xf16>
-  %4 = "tiny.mul"(%2, %3) : (tensor<8x5x6xf16>, tensor<8x5x6xf16>) -> tensor<8x5x6xf16>
-  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x5x6xf16>) -> tensor<8x6xf32>
+^bb0(%a: !region.memref<tensor<8x20xf16>, [20, 1], 128 : i64, true>, %b: !region.memref<tensor<20x6xf16>, [6, 1], 128 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>):
+  %0 = "region.read"(%a) : (!region.memref<tensor<8x20xf16>, [20, 1], 128 : i64, true>) -> tensor<8x20xf16>
+  %1 = "region.read"(%b) : (!region.memref<tensor<20x6xf16>, [6, 1], 128 : i64, true>) -> tensor<20x6xf16>
+  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x20xf16>) -> tensor<8x20x6xf16>
+  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<20x6xf16>) -> tensor<8x20x6xf16>
+  %4 = "tiny.mul"(%2, %3) : (tensor<8x20x6xf16>, tensor<8x20x6xf16>) -> tensor<8x20x6xf16>
+  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x20x6xf16>) -> tensor<8x6xf32>
   %6 = "tiny.relu"(%5) : (tensor<8x6xf32>) -> tensor<8x6xf32>
   "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>) -> ()
   omp.terminator
