@@ -1,10 +1,11 @@
-"""Products of f32 on the CPU beside those of numpy and torch, with one thread and with two, by turns.
+"""What programs take on the CPU beside torch, with one thread and with two, by turns; f32 products beside numpy, too.
 
-    .venv/bin/python bench/cpu.py --record            # writes bench/results/cpu.txt; takes some minutes
+    pip install torch && .venv/bin/python bench/cpu.py --record      # writes bench/results/cpu.txt; takes half an hour
 
-A ratio is the time of the library over that of a call of the model, both with the output's memory given: the median of
-the ratios of rounds, in each of which all run, with as many threads. Where torch is installed, the faster of the two
-libraries counts. A bound that is not kept is shown as MISSED, and then the exit status is 1.
+A ratio is the time of the library over that of a call of the model: the median of the ratios of rounds, in each of
+which all run, with as many threads. Of two libraries the faster one counts. Products write into memory that is there;
+all else makes its results anew, on both sides. Without torch, only the products are measured. A bound that is not kept
+is shown as MISSED, and then the exit status is 1.
 """
 
 import argparse
@@ -14,22 +15,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 import tinyc
+from cpu_cases import Case, Group, groups
 from figures import Figures, machine, show
-from gemm_cases import LAYOUTS, Product
 from timing import seconds
 from tinyc.runtime.threads import THREADS_VARIABLE
 from tinyc.text.table import Table
-from workloads.graph import Graph, Program
 
 RESULTS = Path(__file__).parent / "results" / "cpu.txt"
 PACKAGES = ("llvmlite", "numpy")
@@ -37,110 +37,86 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 #: What says how many threads there are: BLAS libraries and torch read it when they are loaded.
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_VARIABLE)
 THREAD_COUNTS = (1, 2)
-CUBES = (256, 512, 1024, 2048)
-#: Rows of a product with a matrix of 4096 × 4096.
-ROWS = (1, 4, 16)
 ROUNDS = 9
 #: Seconds that each side has in a round, at the least.
 ROUND_SECONDS = 0.05
-#: What is asked of all products together, and of the worst.
-GEOMETRIC_MEAN, WORST = 1.0, 0.8
 
-
-@dataclass(frozen=True)
-class Case:
-    """A product: its program, the shapes of `a` and `b`, whether each is transposed, and the same in numpy."""
-
-    name: str
-    program: Program
-    shapes: tuple[tuple[int, ...], tuple[int, ...]]
-    moved: tuple[bool, bool]
-    flops: int
-    expected: Callable[[np.ndarray, np.ndarray, np.ndarray | None], np.ndarray]
-
-
-def cases() -> list[Case]:
-    """Cubes in all layouts, products of few rows, and many small ones."""
-    sizes = [((n, n, n), layout) for n in CUBES for layout in LAYOUTS] + [((m, 4096, 4096), "nn") for m in ROWS]
-    return [*(_product(*shape, layout) for shape, layout in sizes), _batched(64, 128, 128, 64)]
-
-
-def _product(m: int, n: int, k: int, layout: str) -> Case:
-    product = Product(m, n, k, "tf32", layout)  # of f32, which a CPU rounds to nothing less
-
-    def expected(a: np.ndarray, b: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-        left, right = (each if lies == "n" else each.T for each, lies in zip((a, b), layout, strict=True))
-        return np.matmul(left, right, out=out)
-
-    shapes = product.shapes
-    moved = layout[0] == "t", layout[1] == "t"
-    name = f"{m} × {n} × {k}, {layout}"
-    return Case(name, product.program, (shapes["a"], shapes["b"]), moved, product.flops, expected)
-
-
-def _batched(batch: int, m: int, n: int, k: int) -> Case:
-    graph = Graph()
-    a, b = graph.input("a", "fp32", batch, m, k), graph.input("b", "fp32", batch, k, n)
-    space = (batch, m, n, k)
-    c = (a.expand(space, 0, 1, 3) * b.permute(0, 2, 1).expand(space, 0, 2, 3)).reduce("SUM", 3)
-    shapes = (batch, m, k), (batch, k, n)
-
-    def expected(a: np.ndarray, b: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-        return np.matmul(a, b, out=out)
-
-    return Case(
-        f"{batch} of {m} × {n} × {k}", graph.program(c), shapes, (False, False), 2 * batch * m * n * k, expected
-    )
-
-
-def libraries() -> dict[str, Callable[[Case, np.ndarray, np.ndarray, np.ndarray], Callable[[], Any]]]:
-    """What a product is compared with, by name: gives the call that writes its result to an array."""
-    found: dict[str, Callable[[Case, np.ndarray, np.ndarray, np.ndarray], Callable[[], Any]]] = {
-        "numpy": lambda case, a, b, out: lambda: case.expected(a, b, out)
-    }
-    if HAS_TORCH:
-        found["torch"] = _in_torch
-    return found
-
-
-def _in_torch(case: Case, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> Callable[[], Any]:
-    torch: Any = importlib.import_module("torch")
-    left, right, result = (torch.from_numpy(each) for each in (a, b, out))
-    left, right = (each.mT if is_moved else each for each, is_moved in zip((left, right), case.moved, strict=True))
-    return lambda: torch.matmul(left, right, out=result)
+Sides = Mapping[str, Callable[[], Any]]
+#: Of a case: the speed of each side, and `ratio`.
+Row = tuple[str, dict[str, float]]
 
 
 def measured(case: Case, rounds: int) -> dict[str, float]:
-    """The GFLOP/s of each side, and tinyc's speed over the faster library's."""
-    random = np.random.default_rng(0)
-    a, b = (random.standard_normal(shape, dtype=np.float32) for shape in case.shapes)
-    model = tinyc.compile(case.program)
-    (output,) = model.outputs
-    expected = case.expected(a, b, None)
-    mine, theirs = np.empty_like(expected), np.empty_like(expected)
-    inputs, out = {"a": a, "b": b}, {output: mine}
-    sides: dict[str, Callable[[], Any]] = {"tinyc": lambda: model.run_named(inputs, out=out)}
-    sides |= {name: library(case, a, b, theirs) for name, library in libraries().items()}
-    for name, side in sides.items():
-        side()
-        found = mine if name == "tinyc" else theirs
-        if not np.allclose(found, expected, rtol=1e-4, atol=1e-4 * np.sqrt(case.shapes[0][-1])):
-            raise SystemExit(f"{case.name}: {name}'s numbers differ from numpy's by {np.abs(found - expected).max():g}")
+    """The speed of each side, and tinyc's over the faster library's."""
+    sides = _sides(case)
+    results = {name: side() for name, side in sides.items()}
+    expected = np.asarray(results.pop("numpy" if case.in_numpy is not None else "torch"), np.float64)
+    most = case.tolerance * np.abs(expected).max()
+    for name, found in results.items():
+        error = np.abs(np.asarray(found, np.float64) - expected).max()
+        if not error <= most:
+            raise SystemExit(f"{case.name}: {name}'s numbers are off by {error:g}; {most:g} is allowed")
     times = [{name: _repeated(side) for name, side in sides.items()} for _ in range(rounds)]
-    speeds = {name: case.flops / min(each[name] for each in times) / 1e9 for name in sides}
+    speeds = {name: case.work / min(each[name] for each in times) / 1e9 for name in sides}
     ratios = {name: median(each[name] / each["tinyc"] for each in times) for name in sides if name != "tinyc"}
     return {**speeds, "ratio": min(ratios.values())}
+
+
+def _sides(case: Case) -> Sides:
+    """What computes a case, by name; each call gives its result."""
+    model, arrays = tinyc.compile(case.program), dict(case.arrays)
+    (output,) = model.outputs
+    if case.in_numpy is None:
+        tensors = [_tensor(each) for each in arrays.values()]
+        return {
+            "tinyc": lambda: model.run_named(arrays)[output],
+            "torch": lambda: _array(case.in_torch(_torch(), *tensors)),
+        }
+    in_numpy, (a, b) = case.in_numpy, arrays.values()
+    mine, theirs, torchs = (np.empty_like(in_numpy(a, b)) for _ in range(3))
+    sides: dict[str, Callable[[], Any]] = {
+        "tinyc": lambda: model.run_named(arrays, out={output: mine})[output],
+        "numpy": lambda: in_numpy(a, b, out=theirs),
+    }
+    if HAS_TORCH:
+        left, right, result = map(_tensor, (a, b, torchs))
+        sides["torch"] = lambda: _array(case.in_torch(_torch(), left, right, out=result))
+    return sides
+
+
+def _torch() -> Any:
+    return importlib.import_module("torch")
+
+
+def _tensor(array: np.ndarray) -> Any:
+    """The array as a tensor of torch, which knows no bfloat16 of numpy."""
+    if array.dtype == ml_dtypes.bfloat16:
+        return _torch().from_numpy(array.view(np.int16)).view(_torch().bfloat16)
+    return _torch().from_numpy(array)
+
+
+def _array(tensor: Any) -> np.ndarray:
+    if tensor.dtype == _torch().bfloat16:
+        return tensor.view(_torch().int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
 
 
 def _repeated(work: Callable[[], Any]) -> float:
     """Seconds of a call, of as many as fill a round."""
     once = seconds(work)
-    count = max(1, round(ROUND_SECONDS / once))
-    return seconds(lambda: [work() for _ in range(count)]) / count
+    if once > ROUND_SECONDS:
+        return once
+    count = round(ROUND_SECONDS / once)
+    return seconds(lambda: _times(work, count)) / count
 
 
-def with_threads(threads: int, options: argparse.Namespace) -> list[tuple[str, dict[str, float]]]:
-    """What was measured with so many threads, which libraries are told before they are loaded."""
+def _times(work: Callable[[], Any], count: int) -> None:
+    for _ in range(count):
+        work()
+
+
+def with_threads(threads: int, options: argparse.Namespace) -> dict[str, list[Row]]:
+    """What was measured with so many threads, which libraries are told before they are loaded, by group."""
     command = [sys.executable, __file__, "--worker", "--match", options.match, "--rounds", str(options.rounds)]
     environment = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
@@ -149,39 +125,58 @@ def with_threads(threads: int, options: argparse.Namespace) -> list[tuple[str, d
     return json.loads(done.stdout)
 
 
-def table_of(threads: int, rows: Sequence[tuple[str, dict[str, float]]], figures: Figures) -> Table:
-    """The table of what was measured; adds what was to be to `figures`."""
+def _measured_here(options: argparse.Namespace) -> dict[str, list[Row]]:
+    """What is measured in this process, by group."""
+    found: dict[str, list[Row]] = {}
+    for group, case in _chosen(options.match):
+        found.setdefault(group.name, []).append((case.name, measured(case, options.rounds)))
+        print(f"{group.name}: {case.name}: {found[group.name][-1][1]['ratio']:.2f}", file=sys.stderr)
+    return found
+
+
+def _chosen(match: str) -> Iterator[tuple[Group, Case]]:
+    """The cases whose group and name have a text, and that there is a library for."""
+    for group in groups():
+        for case in group.cases():
+            if match in f"{group.name}: {case.name}" and (HAS_TORCH or case.in_numpy is not None):
+                yield group, case
+
+
+def table_of(group: Group, threads: int, rows: list[Row], figures: Figures) -> Table:
+    """The table of what was measured of a group; adds what was to be to `figures`."""
     called = f"{threads} thread{'s' if threads > 1 else ''}"
     ratios = [speeds["ratio"] for _, speeds in rows]
-    figures.row(
-        f"speed over the faster library's, {called}, geometric mean", geometric_mean(ratios), "×", least=GEOMETRIC_MEAN
-    )
-    figures.row(f"speed over the faster library's, {called}, worst", min(ratios), "×", least=WORST)
+    for what, value, least in (
+        ("geometric mean", geometric_mean(ratios), group.geometric_mean),
+        ("worst", min(ratios), group.worst),
+    ):
+        figures.row(f"{group.name}, {called}, {what}", value, "×", least=least)
     sides = [name for name in rows[0][1] if name != "ratio"]
     cells = [(name, *(f"{speeds[side]:.1f}" for side in sides), f"{speeds['ratio']:.2f}") for name, speeds in rows]
-    return Table(f"f32 products, {called}, GFLOP/s", ("product", *sides, "ratio"), tuple(cells))
+    return Table(f"{group.name}, {called}, {group.unit}", ("case", *sides, "ratio"), tuple(cells))
 
 
 def main() -> int:
     """Print the tables, and return 1 if a bound is missed."""
-    parser = argparse.ArgumentParser(description="Compare products on the CPU with numpy's and torch's.")
-    parser.add_argument("--match", default="", help="only products whose name has this text")
+    parser = argparse.ArgumentParser(description="Compare programs on the CPU with torch and numpy.")
+    parser.add_argument("--match", default="", help="only cases whose group and name, as 'group: name', have this text")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds that ratios are the median of")
     parser.add_argument("--record", action="store_true", help=f"write {RESULTS.name} as well")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    chosen = [each for each in cases() if options.match in each.name]
-    if not chosen:
-        parser.error(f"no product's name has {options.match!r}; there are {', '.join(each.name for each in cases())}")
     if options.worker:
-        rows: list[tuple[str, dict[str, float]]] = []
-        for each in chosen:
-            rows.append((each.name, measured(each, options.rounds)))
-            print(f"{each.name}: {rows[-1][1]['ratio']:.2f}", file=sys.stderr)
-        json.dump(rows, sys.stdout)
+        json.dump(_measured_here(options), sys.stdout)
         return 0
-    figures = Figures("f32 products over the faster of numpy and torch" if HAS_TORCH else "f32 products over numpy")
-    tables = [table_of(threads, with_threads(threads, options), figures) for threads in THREAD_COUNTS]
+    figures = Figures("speed over the faster library's")
+    found = {threads: with_threads(threads, options) for threads in THREAD_COUNTS}
+    if not any(found.values()):
+        parser.error(f"no case's group and name have {options.match!r}; see cpu_cases.py")
+    tables = [
+        table_of(group, threads, found[threads][group.name], figures)
+        for group in groups()
+        for threads in THREAD_COUNTS
+        if group.name in found[threads]
+    ]
     heading = machine((*PACKAGES, "torch") if HAS_TORCH else PACKAGES, *([] if HAS_TORCH else ["torch not installed"]))
     show(heading, figures.table, *tables)
     if options.record:

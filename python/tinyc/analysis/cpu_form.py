@@ -55,6 +55,8 @@ def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
     return CpuFormChoice(CpuForm.STEPS, "its phases share the loops")
 
 
+#: Elements that far apart in memory are mostly in one line of a cache with the next one.
+_LONGEST_STRIDE = 4
 #: Columns of a tile that are a vector at least, and of those the ones of the last loop.
 _FEWEST_COLUMNS, _FEWEST_INSIDE = 8, 4
 
@@ -138,11 +140,11 @@ def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:
     return frozenset(position for position, name in enumerate(phase.block.statement.axes) if name in called)
 
 
-def jumps(read: PolyAccess, axis: int | None) -> bool:
-    """Whether an access reads along an axis, and not neighbours in memory."""
+def jumps(read: PolyAccess, axis: int) -> bool:
+    """Whether an access reads along an axis, and neither neighbours in memory nor, at a stride, what is near them."""
     moving = [row for row in read.index if row.terms]
     along = [row for row in moving if axis in axes.positions(row)]
-    return bool(along) and (along != moving[-1:] or dict(along[0].terms).get(Axis(axis or 0)) != 1)
+    return bool(along) and (along != moving[-1:] or not 0 < dict(along[0].terms).get(Axis(axis), 0) <= _LONGEST_STRIDE)
 
 
 # --- scans ------------------------------------------------------------------------------------------------------------

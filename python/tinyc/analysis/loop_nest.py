@@ -131,8 +131,7 @@ def _in_blocks(steps: CpuSteps) -> BlockNest | None:
     loops, found = steps.loops, transposition_of(steps.loops)
     if found is None:
         return None
-    size = GENERIC_CPU.line_bytes // loops.phases[-1].block.element.size_bytes
-    sides = found.across, found.innermost
+    size, sides = GENERIC_CPU.block_side, (found.across, found.innermost)
     is_one = any(extents.is_nonnegative(size - loops.extents[side]) for side in sides)
     return None if is_one else BlockNest(steps, sides, size)
 

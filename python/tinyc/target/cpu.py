@@ -62,8 +62,11 @@ class CpuTarget:
     #: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises
     #: without reordering any sum.
     tile_elements: int
-    #: Of a line of the caches: of a block that is transposed, lines are as long, and there are as many as elements.
+    #: Of a line of the caches.
     line_bytes: int
+    #: The sides of a block that is transposed. Lines of more rows, at a distance of a power of two, share few sets of
+    #: the caches.
+    block_side: int
     #: Rows and columns of a product that are computed together, of whole micro-kernels, and the bytes of each one that
     #: are packed for them at a time.
     tile_rows: int
@@ -91,6 +94,7 @@ GENERIC_CPU = CpuTarget(
     names=("cpu",),
     tile_elements=128,
     line_bytes=64,
+    block_side=16,
     tile_rows=336,
     tile_columns=512,
     tile_depth_bytes=1024,

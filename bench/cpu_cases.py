@@ -1,0 +1,274 @@
+"""What `cpu.py` measures: programs in groups, each with the same in torch, and the work that its speed is counted in.
+
+In: nothing. Out: `Group`s of `Case`s. Products are Tiny programs, which numpy computes as well; all else is ONNX.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.parser
+
+from gemm_cases import LAYOUTS, Product
+from workloads.graph import Graph
+
+Arrays = Mapping[str, np.ndarray]
+#: The module `torch`, and its tensors.
+Torch = Any
+
+CUBES = (256, 512, 1024, 2048)
+#: Rows of a product with a matrix of `SIDE` × `SIDE`.
+ROWS = (1, 4, 16)
+SIDE = 4096
+#: Of ResNet-50, each once: input and output channels, side of the kernel, stride, side of the image.
+RESNET_50 = (
+    *((3, 64, 7, 2, 224), (64, 64, 1, 1, 56), (64, 64, 3, 1, 56), (64, 256, 1, 1, 56), (256, 64, 1, 1, 56)),
+    *((256, 128, 1, 1, 56), (128, 128, 3, 2, 56), (256, 512, 1, 2, 56), (128, 512, 1, 1, 28), (512, 128, 1, 1, 28)),
+    *((128, 128, 3, 1, 28), (512, 256, 1, 1, 28), (256, 256, 3, 2, 28), (512, 1024, 1, 2, 28), (256, 1024, 1, 1, 14)),
+    *((1024, 256, 1, 1, 14), (256, 256, 3, 1, 14), (1024, 512, 1, 1, 14), (512, 512, 3, 2, 14)),
+    *((1024, 2048, 1, 2, 14), (512, 2048, 1, 1, 7), (2048, 512, 1, 1, 7), (512, 512, 3, 1, 7)),
+)
+#: Depthwise, of MobileNet-v2: channels, stride, side of the image.
+MOBILENET = (
+    *((32, 1, 112), (96, 2, 112), (144, 1, 56), (144, 2, 56), (192, 1, 28), (192, 2, 28)),
+    *((384, 1, 14), (576, 1, 14), (576, 2, 14), (960, 1, 7)),
+)
+LENGTHS = (128, 512, 1024, 4096)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, its inputs, and the same in torch, from tensors to a tensor.
+
+    Where `in_numpy` says how, numpy computes it as well, and all write into memory that is there already. Results may
+    be off by `tolerance` of the largest element.
+    """
+
+    name: str
+    program: Any
+    arrays: Arrays
+    work: float
+    in_torch: Callable[..., Any]
+    in_numpy: Callable[..., np.ndarray] | None = None
+    tolerance: float = 1e-4
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases of one kind, made one by one: `unit` is that of work in a nanosecond.
+
+    The rest is what is asked of the ratios together, and of each.
+    """
+
+    name: str
+    unit: str
+    cases: Callable[[], Iterator[Case]]
+    geometric_mean: float | None = None
+    worst: float | None = None
+
+
+def groups() -> list[Group]:
+    """All that is measured."""
+    return [
+        Group("f32 products", "GFLOP/s", _products, geometric_mean=1.0, worst=0.8),
+        Group("bf16 products", "GFLOP/s", partial(_narrow_products, "bf16"), geometric_mean=0.8),
+        Group("int8 products", "GFLOP/s", partial(_narrow_products, "i8"), geometric_mean=0.8),
+        Group("convolutions", "GFLOP/s", _convolutions, geometric_mean=0.9),
+        Group("rows and elements, f32", "GB/s", partial(_rows, "float"), worst=1.0),
+        Group("rows and elements, bf16", "GB/s", partial(_rows, "bfloat16"), worst=1.0),
+        Group("attention", "GFLOP/s", _attention, geometric_mean=1.0),
+        Group("scans, pools and choices", "GB/s", _others, geometric_mean=1.0),
+    ]
+
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+def _products() -> Iterator[Case]:
+    """Cubes in all layouts, products of few rows, and many small ones."""
+    for n in CUBES:
+        yield from (_product(n, n, n, layout) for layout in LAYOUTS)
+    yield from (_product(m, SIDE, SIDE, "nn") for m in ROWS)
+    yield _batched(64, 128, 128, 64)
+
+
+def _product(m: int, n: int, k: int, layout: str) -> Case:
+    product = Product(m, n, k, "tf32", layout)  # of f32, which a CPU rounds to nothing less
+    moved = layout[0] == "t", layout[1] == "t"
+
+    def in_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        left, right = (each.T if is_moved else each for each, is_moved in zip((a, b), moved, strict=True))
+        return np.matmul(left, right, out=out)
+
+    def in_torch(torch: Torch, a: Torch, b: Torch, out: Torch) -> Torch:
+        left, right = (each.mT if is_moved else each for each, is_moved in zip((a, b), moved, strict=True))
+        return torch.matmul(left, right, out=out)
+
+    arrays = {name: _normal(shape) for name, shape in product.shapes.items() if name in ("a", "b")}
+    return Case(f"{m} × {n} × {k}, {layout}", product.program, arrays, product.flops, in_torch, in_numpy)
+
+
+def _batched(batch: int, m: int, n: int, k: int) -> Case:
+    graph = Graph()
+    a, b = graph.input("a", "fp32", batch, m, k), graph.input("b", "fp32", batch, k, n)
+    space = (batch, m, n, k)
+    c = (a.expand(space, 0, 1, 3) * b.permute(0, 2, 1).expand(space, 0, 2, 3)).reduce("SUM", 3)
+
+    def in_torch(torch: Torch, a: Torch, b: Torch, out: Torch) -> Torch:
+        return torch.matmul(a, b, out=out)
+
+    arrays = {"a": _normal((batch, m, k)), "b": _normal((batch, k, n))}
+    work = 2 * batch * m * n * k
+    return Case(f"{batch} of {m} × {n} × {k}", graph.program(c), arrays, work, in_torch, np.matmul)
+
+
+def _narrow_products(kind: str) -> Iterator[Case]:
+    """Cubes of a type with less than 32 bits, for which torch takes minutes where a CPU has no instructions of it."""
+    for n in CUBES[:-1]:
+        product = Product(n, n, n, kind, "nn")
+        if kind == "i8":
+            arrays = {name: np.random.default_rng(0).integers(-128, 128, (n, n)).astype(np.int8) for name in "ab"}
+            yield Case(f"{n} × {n} × {n}", product.program, arrays, product.flops, _of_integers, tolerance=0)
+        else:
+            arrays = {name: _normal((n, n)).astype(ml_dtypes.bfloat16) for name in "ab"}
+            yield Case(f"{n} × {n} × {n}", product.program, arrays, product.flops, _matmul, tolerance=1e-2)
+
+
+def _matmul(torch: Torch, a: Torch, b: Torch) -> Torch:
+    return torch.matmul(a, b)
+
+
+def _of_integers(torch: Torch, a: Torch, b: Torch) -> Torch:
+    return torch._int_mm(a, b)
+
+
+# --- convolutions -----------------------------------------------------------------------------------------------------
+
+
+def _convolutions() -> Iterator[Case]:
+    """Those of ResNet-50, and the depthwise ones of MobileNet-v2, of one image and of eight."""
+    for batch in (1, 8):
+        for channels, filters, kernel, stride, side in RESNET_50:
+            yield _convolution(batch, channels, filters, kernel, stride, side)
+        for channels, stride, side in MOBILENET:
+            yield _convolution(batch, channels, channels, 3, stride, side, groups=channels)
+
+
+def _convolution(batch: int, channels: int, filters: int, kernel: int, stride: int, side: int, groups: int = 1) -> Case:
+    pad, out = kernel // 2, -(-side // stride)
+    arrays = {
+        "x": _normal((batch, channels, side, side)),
+        "w": _normal((filters, channels // groups, kernel, kernel)),
+    }
+    asked = f"pads = {[pad] * 4}, strides = {[stride] * 2}, group = {groups}"
+
+    def in_torch(torch: Torch, x: Torch, w: Torch) -> Torch:
+        return torch.nn.functional.conv2d(x, w, padding=pad, stride=stride, groups=groups)
+
+    kind = "depthwise" if groups > 1 else f"{kernel} × {kernel}"
+    name = f"{batch} of {channels} × {side}², {kind}, to {filters}{f', stride {stride}' if stride > 1 else ''}"
+    work = 2 * batch * filters * out * out * channels // groups * kernel * kernel
+    program = _onnx(f"y = Conv<{asked}>(x, w)", arrays, (batch, filters, out, out))
+    return Case(name, program, arrays, work, in_torch)
+
+
+# --- rows, elements and others ----------------------------------------------------------------------------------------
+
+
+def _rows(kind: str) -> Iterator[Case]:
+    """Ops on 4096 × 4096 elements: each is read once and written once."""
+    dtype = np.dtype(np.float32) if kind == "float" else np.dtype(ml_dtypes.bfloat16)
+    x, b = _normal((SIDE, SIDE)).astype(dtype), _normal((SIDE,)).astype(dtype)
+    size, tolerance = dtype.itemsize, 1e-4 if kind == "float" else 2e-2
+
+    def case(name: str, body: str, in_torch: Callable[..., Any], shape: Sequence[int], **more: np.ndarray) -> Case:
+        arrays = {"x": x, **more}
+        written = size * int(np.prod(shape))
+        return Case(name, _onnx(body, arrays, shape), arrays, size * x.size + written, in_torch, tolerance=tolerance)
+
+    square = (SIDE, SIDE)
+    yield case("softmax", "y = Softmax<axis = 1>(x)", lambda torch, x: torch.nn.functional.softmax(x, 1), square)
+    yield case(
+        "layer norm",
+        "y = LayerNormalization<axis = 1>(x, b, b)",
+        lambda torch, x, b: torch.nn.functional.layer_norm(x, (SIDE,), b, b),
+        square,
+        b=b,
+    )
+    yield case(
+        "rms norm",
+        "y = RMSNormalization<axis = 1>(x, b)",
+        lambda torch, x, b: torch.nn.functional.rms_norm(x, (SIDE,), b, 1e-5),
+        square,
+        b=b,
+    )
+    yield case("GELU", "y = Gelu(x)", lambda torch, x: torch.nn.functional.gelu(x), square)
+    yield case(
+        "bias, GELU, residual",
+        "t = Add(x, b) g = Gelu(t) y = Add(g, x)",
+        lambda torch, x, b: torch.nn.functional.gelu(x + b) + x,
+        square,
+        b=b,
+    )
+    yield case("transpose", "y = Transpose<perm = [1, 0]>(x)", lambda torch, x: x.t().contiguous(), square)
+    for name, axis in (("row sum", 1), ("column sum", 0)):
+        body = f"a = Constant<value_ints = [{axis}]>() y = ReduceSum<keepdims = 0>(x, a)"
+        yield case(name, body, lambda torch, x, axis=axis: x.sum(axis), (SIDE,))
+
+
+def _attention() -> Iterator[Case]:
+    """Eight heads of 64, over sequences of several lengths, of all positions or of those before."""
+    for length in LENGTHS:
+        for is_causal in (False, True):
+            shape = (1, 8, length, 64)
+            arrays = {name: _normal(shape, seed) for seed, name in enumerate("qkv")}
+
+            def in_torch(torch: Torch, q: Torch, k: Torch, v: Torch, is_causal: bool = is_causal) -> Torch:
+                return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+
+            program = _onnx(f"y = Attention<is_causal = {int(is_causal)}>(q, k, v)", arrays, shape)
+            work = 4 * 8 * length * length * 64 // (2 if is_causal else 1)
+            yield Case(f"{length} positions{', causal' if is_causal else ''}", program, arrays, work, in_torch)
+
+
+def _others() -> Iterator[Case]:
+    x = _normal((SIDE, SIDE))
+    body = "a = Constant<value_int = 1>() y = CumSum(x, a)"
+    program = _onnx(body, {"x": x}, x.shape)
+    yield Case("cumulative sum", program, {"x": x}, 2 * x.nbytes, lambda torch, x: torch.cumsum(x, 1), tolerance=1e-3)
+    images = _normal((8, 64, 112, 112))
+    body = "y = MaxPool<kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]>(x)"
+    program = _onnx(body, {"x": images}, (8, 64, 56, 56))
+
+    def pooled(torch: Torch, x: Torch) -> Torch:
+        return torch.nn.functional.max_pool2d(x, 3, 2, 1)
+
+    yield Case("max pool 3 × 3", program, {"x": images}, images.nbytes * 5 / 4, pooled)
+    places = np.random.default_rng(0).integers(0, SIDE, SIDE)
+    arrays = {"x": x, "i": places}
+    program = _onnx("y = Gather<axis = 0>(x, i)", arrays, x.shape)
+    yield Case("gather of rows", program, arrays, 2 * x.nbytes, lambda torch, x, i: x[i])
+    rows = _normal((50, 50_000))
+    program = _onnx("k = Constant<value_ints = [50]>() y, z = TopK(x, k)", {"x": rows}, (50, 50))
+    yield Case("top 50 of 50,000", program, {"x": rows}, rows.nbytes, lambda torch, x: torch.topk(x, 50)[0])
+
+
+def _normal(shape: Sequence[int], seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(tuple(shape), dtype=np.float32)
+
+
+#: What ONNX's text calls the types of arrays.
+_ONNX_NAMES = {"float32": "float", "bfloat16": "bfloat16", "int64": "int64"}
+
+
+def _onnx(body: str, arrays: Arrays, shape: Sequence[int]) -> onnx.ModelProto:
+    """A model of the body of a graph, whose result is `y`."""
+    inputs = ", ".join(f"{_ONNX_NAMES[each.dtype.name]}{[*each.shape]} {name}" for name, each in arrays.items())
+    first = next(iter(arrays.values()))
+    output = f"{_ONNX_NAMES[first.dtype.name]}{[*shape]} y"
+    text = f'<ir_version: 10, opset_import: ["" : 23]> case ({inputs}) => ({output}) {{ {body} }}'
+    return onnx.parser.parse_model(text)
