@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -154,3 +155,28 @@ def test_the_environment_says_how_many_there_are(monkeypatch):
 def test_another_target_takes_no_threads():
     with pytest.raises(tinyc.TinycError, match="threads is 2, and on target 'sim' there is no such choice"):
         tinyc.compile(elementwise_document(), target="sim", threads=2)
+
+
+RUNTIME_OF_ANOTHER = """
+import ctypes, sys
+from tinyc.runtime.threads import team
+ctypes.CDLL(sys.argv[1])
+run = team()
+lines = open("/proc/self/maps").read().splitlines()
+print(*{line.split()[5] for line in lines if "gomp" in line})
+"""
+
+
+@needs_team
+def test_the_runtime_that_the_process_has_is_the_one_whose_threads_work(tmp_path):
+    """Threads of another one would wait beside them for work."""
+    code = "import ctypes; ctypes.CDLL('libgomp.so.1'); print(open('/proc/self/maps').read())"
+    lines = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    own = next((line.split()[5] for line in lines if "libgomp" in line), None)
+    if own is None:
+        pytest.skip("this system's OpenMP runtime is not GNU's")
+    copy = shutil.copy(own, tmp_path / "libgomp-0123abcd.so.1")
+    command = [sys.executable, "-c", RUNTIME_OF_ANOTHER, str(copy)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [str(copy)]

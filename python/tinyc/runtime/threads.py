@@ -1,14 +1,17 @@
-"""Threads that share the turns of a kernel: a team of the OpenMP runtime that the system has.
+"""Threads that share the turns of a kernel: a team of the OpenMP runtime that the process has, or else the system.
 
-A team takes over turns a few at a time, until there are none left; which thread computes a turn makes no difference to
-its numbers. Between two launches its threads spin for a short while, and then sleep. After a fork the child's runs
-have one thread: the runtime's do not survive it.
+Two runtimes whose threads wait for work would take the CPUs from each other: torch brings one, for example. A team
+takes over turns a few at a time, until there are none left; which thread computes a turn makes no difference to its
+numbers. Between two launches its threads spin for a short while, and then sleep. After a fork the child's runs have
+one thread: the runtime's do not survive it.
 """
 
 import ctypes
 import functools
 import os
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import natural
@@ -19,6 +22,8 @@ THREADS_VARIABLE = "TINYC_THREADS"
 MAX_THREADS = 512
 #: GNU's runtime, and those that have its interface: LLVM's and Intel's.
 _LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libiomp5.so")
+#: What their files are called, also in a wheel, which puts a sum of the content into the name.
+_RUNTIME = re.compile(r"lib(gomp|omp|iomp5)\b[^/]*\.so")
 #: ``team(function, argument, threads)`` calls a function of one argument, both addresses, in as many threads.
 TeamCall = Callable[[int, int, int], None]
 
@@ -71,7 +76,7 @@ def require_no_threads(target: str, threads: object) -> None:
 @functools.cache
 def team() -> TeamCall | None:
     """What runs a function in several threads, and returns when all have; None where the system has no runtime."""
-    for name in _LIBRARIES:
+    for name in (*_loaded_runtimes(), *_LIBRARIES):
         try:
             parallel = ctypes.CDLL(name).GOMP_parallel
         except (OSError, AttributeError):
@@ -79,3 +84,11 @@ def team() -> TeamCall | None:
         parallel.argtypes, parallel.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint), None
         return lambda function, argument, threads: parallel(function, argument, threads, 0)
     return None
+
+
+def _loaded_runtimes() -> list[str]:
+    """The files of the OpenMP runtimes that this process has loaded, as Linux tells them."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text(errors="replace").splitlines() if maps.exists() else []
+    files = dict.fromkeys(line.split(maxsplit=5)[5] for line in lines if line.count("/"))
+    return [file for file in files if _RUNTIME.match(Path(file).name)]
