@@ -8,7 +8,7 @@ vectors only say how they are filled.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tinyc.analysis.access import NonScop, shape_of, trace
 from tinyc.analysis.cpu_form import ProductLoops, jumps
@@ -130,7 +130,7 @@ class CpuProduct:
     def panel_depth(self) -> int:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
         size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
-        return _even(self.depth, TRANSPOSED_LANES if self.reads_right_in_place else size, 1)
+        return _even(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, 1)
 
     @property
     def has_one_panel(self) -> bool:
@@ -206,16 +206,20 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
     (phase,) = kernel.loops.reductions
     op = kernel.value(phase).owner
     assert isinstance(op, tiny.ReduceOp)  # what reduces
-    product = producer_of(op.operand)
-    assert isinstance(product, tiny.MulOp)  # what is summed
-    left, right = product.lhs, product.rhs
+    terms = producer_of(op.operand)
+    assert isinstance(terms, tiny.MulOp)  # what is summed
+    left, right = terms.lhs, terms.rhs
     if found.has_columns_left:
         left, right = right, left
     rows = _side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
     columns = _side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
     if _is_worth_two_turns(kernel, phase, rows, columns):
         rows = _side(kernel, found.rows, -(-rows.most // 2), _ROWS)
-    return CpuProduct(kernel, op, phase, rows, columns, left, right)
+    product = CpuProduct(kernel, op, phase, rows, columns, left, right)
+    if product.reads_right_in_place:
+        wide = replace(product, columns=_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
+        return wide if wide.reads_right_in_place else product
+    return product
 
 
 def _side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:

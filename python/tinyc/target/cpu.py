@@ -72,6 +72,10 @@ class CpuTarget:
     tile_rows: int
     tile_columns: int
     tile_depth_bytes: int
+    #: Rows of an operand that is read in place, and columns of a tile that reads them: so many streams of that length
+    #: come as fast as memory gives them.
+    rows_in_place: int
+    columns_in_place: int
     #: A product of as many terms takes so long that two threads are worth what both of them pack.
     terms_worth_two_turns: int
     #: So many rows of a product are as fast in tiles as one by one, in lanes, where the columns do not lie along each
@@ -98,6 +102,8 @@ GENERIC_CPU = CpuTarget(
     tile_rows=336,
     tile_columns=512,
     tile_depth_bytes=1024,
+    rows_in_place=8,
+    columns_in_place=2048,
     terms_worth_two_turns=1 << 23,
     rows_worth_packing=32,
     step_bytes=128 * 1024,
