@@ -4,6 +4,7 @@
 which of its parameters are long: `pytest.param(…, marks=pytest.mark.long)`.
 """
 
+import os
 import signal
 
 import pytest
@@ -17,6 +18,9 @@ from tinyc.runtime import assembler
 # Hypothesis draws constants that stand in the modules that are loaded: there would be other examples after each change
 # of the code, and in another order of the tests.
 providers._get_local_constants = lambda: providers._local_constants
+
+#: Tests compile, and leave nothing behind; those of the cache name a folder.
+os.environ["TINYC_CACHE"] = ""
 
 #: A failure is made smaller for at most that many seconds, not five minutes, and nothing is drawn to explain it.
 engine.MAX_SHRINKING_SECONDS = 20

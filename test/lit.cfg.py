@@ -37,6 +37,7 @@ if "PYTHONPATH" in os.environ:
 config.environment["TMPDIR"] = config.test_exec_root  # reproducers go there
 os.makedirs(config.test_exec_root, exist_ok=True)
 config.environment["PYTHONWARNINGS"] = "error"
+config.environment["TINYC_CACHE"] = ""  # tests compile
 config.substitutions.append(("%python", sys.executable))
 # tinyc-opt with the passes of Inputs/sample_opt.py, which do what no pass of tinyc's should.
 config.substitutions.append(("%sample-opt", f"{sys.executable} {here / 'opt' / 'Inputs' / 'sample_opt.py'}"))

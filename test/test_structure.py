@@ -43,6 +43,7 @@ FOLDER_OF = {"tgpu": "gpu"}
 
 FOLDERS = {
     "analysis",
+    "cache",
     "c_library",
     "codegen",
     "dialects",

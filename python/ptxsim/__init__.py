@@ -22,17 +22,22 @@ The folders, in the order in which a kernel goes through them:
     clock/         how long a launch would take on a GPU
     command/       `ptxsim` on the command line
 
-`kernels`, `loaded_module`, `module` and `launch` put them together; `report` and `counters` are what comes out.
+`kernels`, `loaded_module`, `module` and `launch` put them together; `report` and `counters` are what comes out. What is
+named here is imported when it is first asked for: who wants one part, such as `clock.devices`, does not load all.
 """
 
-from ptxsim.clock.estimate import Estimate
-from ptxsim.counters import Counters
-from ptxsim.errors import FileError, InputError, MemoryShortage, MetadataError, PtxError, PtxsimError, TextError
-from ptxsim.loaded_module import CHECKS
-from ptxsim.module import Module, load
-from ptxsim.report import Counterpart, Finding, Report, Thread
-from ptxsim.tensor_maps.tensor_map import TensorMap
-from ptxsim.variables import ModuleVariable
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ptxsim.clock.estimate import Estimate
+    from ptxsim.counters import Counters
+    from ptxsim.errors import FileError, InputError, MemoryShortage, MetadataError, PtxError, PtxsimError, TextError
+    from ptxsim.loaded_module import CHECKS
+    from ptxsim.module import Module, load
+    from ptxsim.report import Counterpart, Finding, Report, Thread
+    from ptxsim.tensor_maps.tensor_map import TensorMap
+    from ptxsim.variables import ModuleVariable
 
 __all__ = [
     "CHECKS",
@@ -54,3 +59,24 @@ __all__ = [
     "Thread",
     "load",
 ]
+
+#: Name → the module that has it.
+_HOMES = {
+    "CHECKS": "ptxsim.loaded_module",
+    "Counters": "ptxsim.counters",
+    "Estimate": "ptxsim.clock.estimate",
+    **dict.fromkeys(("Module", "load"), "ptxsim.module"),
+    "ModuleVariable": "ptxsim.variables",
+    **dict.fromkeys(("Counterpart", "Finding", "Report", "Thread"), "ptxsim.report"),
+    "TensorMap": "ptxsim.tensor_maps.tensor_map",
+    **dict.fromkeys(
+        ("FileError", "InputError", "MemoryShortage", "MetadataError", "PtxError", "PtxsimError", "TextError"),
+        "ptxsim.errors",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ptxsim' has no attribute {name!r}")

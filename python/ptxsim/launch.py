@@ -23,7 +23,8 @@ from ptxsim.machine.tally import counters
 from ptxsim.memory.arguments import arguments, maps_in_memory
 from ptxsim.memory.global_memory import GlobalMemory
 from ptxsim.parsing.syntax import Location
-from ptxsim.parsing.targets import CLUSTERS, Target
+from ptxsim.parsing.target import Target
+from ptxsim.parsing.targets import CLUSTERS
 from ptxsim.races.detector import Races
 from ptxsim.report import KINDS, SAME_VALUE, WARNINGS, Report
 from ptxsim.tensor_maps.tensor_map import TensorMap

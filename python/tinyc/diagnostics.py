@@ -83,6 +83,9 @@ CODES = {
 REMARKS = {
     "alternative-left-out": "missed",
     "broadcast-inserted": "passed",
+    "cache-entry-dropped": "missed",
+    "cache-not-written": "missed",
+    "cache-unused": "missed",
     "fusion-fused": "passed",
     "fusion-kept": "missed",
     "fusion-request": "analysis",
@@ -289,6 +292,13 @@ def remark(code: str, where: Where, message: str, **evidence: object) -> None:
     sink = _sink.get()
     if sink is not None:
         sink.append(Remark(code, where, message, evidence))
+
+
+def repeat_remarks(remarks: Iterable[Remark]) -> None:
+    """Report decisions again that have been made before."""
+    sink = _sink.get()
+    if sink is not None:
+        sink.extend(remarks)
 
 
 class collect_remarks:  # noqa: N801 - used as a function is

@@ -228,7 +228,7 @@ def test_a_gpu_is_looked_for_before_the_compiler_takes_its_time(run, gemm, monke
         raise AssertionError("there is nothing to compile for")
 
     monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
-    monkeypatch.setattr("tinyc.driver.commands.compile", compiled)
+    monkeypatch.setattr("tinyc.driver.compilation.Lowering", compiled)
     status, _, err = run(command, gemm, "--target", "cuda", "--bind", SIZES)
     assert (status, "[TC409 NoDriver]" in err) == (1, True)
 
@@ -392,7 +392,7 @@ def test_what_is_no_npz_file_is_not_taken_for_an_unsafe_one(run, gemm, tmp_path)
 
 
 def test_random_inputs_are_refused_before_the_program_is_compiled(run, gemm, monkeypatch):
-    monkeypatch.setattr("tinyc.driver.commands.compile", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr("tinyc.driver.compilation.Lowering", lambda *_, **__: pytest.fail("compiled"))
     for command in ("run", "verify"):
         status, _, err = run(command, gemm, "--random", "1")
         assert status == 1
@@ -473,7 +473,7 @@ def test_a_defect_is_a_sentence_and_a_file(run, gemm, monkeypatch):
     def broken(*arguments, **options):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("tinyc.driver.commands.random_inputs", broken)
+    monkeypatch.setattr("tinyc.driver.commands.random_arrays", broken)
     status, _, err = run("run", gemm, "--bind", SIZES)
     assert status == 1
     file = re.fullmatch(r"error: tinyc failed: ZeroDivisionError: by nothing; .* (\S+) \[TC901 InternalError\]\n", err)

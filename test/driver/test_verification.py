@@ -10,7 +10,7 @@ import tinyc
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc import TinycError
 from tinyc.dialects.nvvm.to_ptx import ptx_text
-from tinyc.driver.compiled_model import CompiledModel
+from tinyc.driver.compilation import model_of
 from tinyc.driver.load import executor_of
 from tinyc.driver.sources import read_program
 from tinyc.driver.verification import verify_model
@@ -93,7 +93,7 @@ def with_code(model, old, new):
     edited = re.sub(old, new, code)
     assert edited != code
     made = compile_object(edited).image if model.target == "cpu" else edited.encode()
-    return CompiledModel({None: lowering}, model.target, executor_of(replace(model.artifact(), code=made)), [])
+    return model_of({None: lowering}, model.target, executor_of(replace(model.artifact(), code=made)), [])
 
 
 @pytest.mark.parametrize(("target", "old"), [("cpu", r"\bfadd (?=float %\d+, %)"), ("sim", r"\badd(?=\.rn\.f32)")])

@@ -18,7 +18,8 @@ from tinyc.fusion.graph import NodeKind, fusion_graph
 from tinyc.fusion.group import group_of_node
 from tinyc.fusion.judge import Judge
 from tinyc.fusion.pricing import Pricing
-from tinyc.fusion.request import FusionRequest, requested_edges
+from tinyc.fusion.request import FusionRequest
+from tinyc.fusion.requested_edges import requested_edges
 from tinyc.target import GENERIC_CPU, SM80
 from workloads import WORKLOADS
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from ptxsim.errors import InputError, suggest
-from ptxsim.parsing.targets import Target
+from ptxsim.parsing.target import Target
 
 
 class Figure(float):

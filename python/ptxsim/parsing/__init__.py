@@ -6,5 +6,6 @@ constants, initializers, declarations   expressions, initial values, registers a
 scope, operands, statements             names of registers by scope, operands, bodies of functions
 debug            what compilers say about sources
 parser           the whole module
+target           what a module is compiled for
 targets          which target an instruction needs, and the check of a module
 """

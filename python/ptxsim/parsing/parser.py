@@ -9,7 +9,7 @@ from ptxsim.parsing.debug import Sources
 from ptxsim.parsing.lexer import DIRECTIVE, END, NUMBER, WORD, Cursor
 from ptxsim.parsing.statements import BodyReader, skip_pragma
 from ptxsim.parsing.syntax import Function, ModuleTree, Variable
-from ptxsim.parsing.targets import Target
+from ptxsim.parsing.target import Target
 
 #: What is modelled of `.version` (the first number) and `.address_size`.
 _VERSIONS = (8, 9)

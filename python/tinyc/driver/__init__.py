@@ -2,6 +2,8 @@
 
 In reading order:
 
+    program_text      a program as it is written, read once
+    request           what is asked of a compilation, checked and in one form
     sources           whatever `tinyc.compile` takes as a program, as a module
     binding           values for the symbols of a module
     weights           which inputs are given once
@@ -16,13 +18,16 @@ In reading order:
     load              `tinyc.load`: from what a compilation makes, or a file that has it, to a model
     predictions       what was predicted of the regions of a program
     compiled_model    what `tinyc.compile` gives: a model with the texts of its layers
-    compile           `tinyc.compile`: a program, a target and options to a model
+    compilation       a program through all layers to what runs it
+    compile           `tinyc.compile`: a program, a target and options to a model, from the cache where it is there
     onnx_runtime      ONNX Runtime as another executor of the same model
     verification      the layers of a program, compared on the same inputs
     array_files       inputs and outputs in `.npz` files
     arguments         the command line of `tinyc`
     running           what `tinyc run` does with a model, and with one from a file
-    commands          what `tinyc run`, `compile` and `verify` do
+    commands          what `tinyc run` and `compile` do
+    verifying         what `tinyc verify` does
+    caching           what `tinyc cache` does
     benching          what `tinyc bench` does
     progress          what a command is doing, on a terminal, while it takes long
     exit_status       how a command ends, whatever happens

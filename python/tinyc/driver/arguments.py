@@ -21,7 +21,7 @@ _DESCRIPTION = (
     "Compile and run programs: ONNX models (.onnx), Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). "
     "Run models that were compiled before (.tinyc). Simulate and time kernels of any compiler: PTX (.ptx)."
 )
-_COMMANDS = ("run", "compile", "verify", "explain", "bench", "simulate", "time")
+_COMMANDS = ("run", "compile", "verify", "explain", "bench", "cache", "simulate", "time")
 #: What names of programs and of models end in.
 _PROGRAMS = (".onnx", ".json", ".mlir", ".ll", ".ptx", ".tinyc")
 #: Every layer of every target.
@@ -148,6 +148,12 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--against", dest="runtime", choices=(_ONNXRUNTIME,), help=shown)
     bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
     bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
+    shown = "list what is kept of earlier compilations, bound it, or clear it"
+    cache = commands.add_parser("cache", help=shown, allow_abbrev=False)
+    one = cache.add_mutually_exclusive_group()
+    one.add_argument("--clear", action="store_true", help="drop all")
+    shown = "drop what was used longest ago, until all make at most so many bytes"
+    one.add_argument("--bound", type=_size_bytes, metavar="512M", help=shown)
     # What follows these is the simulator's to read: cli hands it on.
     commands.add_parser("simulate", help="run and check a kernel of a PTX file", add_help=False)
     commands.add_parser("time", help="say how long a kernel of a PTX file would take on a GPU", add_help=False)
@@ -328,6 +334,16 @@ def _count(text: str) -> int:
     if not _is_number(text, 7) or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number of runs; give an integer in 1 … 9,999,999")
     return int(text)
+
+
+def _size_bytes(text: str) -> int:
+    from tinyc.cache.folder import bytes_said
+
+    try:
+        return bytes_said(text)
+    except ValueError:
+        message = f"{text!r} is no number of bytes; give one such as 4294967296, 512M or 4G"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def _seed(text: str) -> int:

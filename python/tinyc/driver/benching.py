@@ -15,9 +15,9 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where
 from tinyc.driver.commands import compiled_model, model_inputs
 from tinyc.driver.onnx_runtime import onnxruntime_run
+from tinyc.driver.program_text import shown_argument
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.running import print_line, weights_apart
-from tinyc.driver.sources import shown_argument
 from tinyc.executors.compare import compare_all
 from tinyc.executors.tolerance import Tolerance
 from tinyc.explain.bars import bar_picture

@@ -1,4 +1,4 @@
-"""`tinyc run | compile | verify | explain | bench | simulate | time`: programs and kernels from the command line.
+"""`tinyc run | compile | verify | explain | bench | cache | simulate | time`: programs and kernels by command.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
 program, its inputs or its numbers, and for findings, 2 for a command line that does not read and for what `simulate`
@@ -52,6 +52,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from tinyc.driver.running import run_saved
 
         return run_saved(arguments)
+    if arguments.command == "cache":
+        from tinyc.driver.caching import cache_command
+
+        return cache_command(arguments)
     arguments.target = arguments.target or DEFAULT_TARGET
     with shown_progress("tinyc"):  # MLIR and LLVM are hundreds of megabytes, which a cold disk takes seconds for
         command = _compiler_command(arguments.command)
@@ -68,9 +72,13 @@ def _compiler_command(name: str) -> Callable[[argparse.Namespace], int]:
         from tinyc.driver.benching import bench_command
 
         return bench_command
-    from tinyc.driver.commands import COMMANDS
+    if name == "verify":
+        from tinyc.driver.verifying import verify_command
 
-    return COMMANDS[name]
+        return verify_command
+    from tinyc.driver.commands import compile_command, run_command
+
+    return run_command if name == "run" else compile_command
 
 
 if __name__ == "__main__":

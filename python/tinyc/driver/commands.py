@@ -1,21 +1,22 @@
-"""What `tinyc run`, `tinyc compile` and `tinyc verify` do.
+"""What `tinyc run` and `tinyc compile` do.
 
-In: the arguments as `arguments` reads them. Out: text on stdout, files, and the exit status.
+In: the arguments as `arguments` reads them. Out: text on stdout, files, and the exit status. MLIR is imported where a
+program has not been compiled before.
 """
 
 import argparse
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinyc.diagnostics import LINES, TinycError, Where
-from tinyc.driver.compile import architectures_of, compile, pass_options
+from tinyc.diagnostics import TinycError, Where
+from tinyc.driver.compile import compile_program
 from tinyc.driver.compiled_model import CompiledModel
-from tinyc.driver.layer import entry_layer, require_reference
-from tinyc.driver.onnx_runtime import onnxruntime_run
+from tinyc.driver.program_text import in_file, program_argument, shown_argument
 from tinyc.driver.progress import shown_progress
+from tinyc.driver.request import architectures_of, pass_options, request_for
 from tinyc.driver.running import (
     given_inputs,
     given_weights,
@@ -25,18 +26,17 @@ from tinyc.driver.running import (
     run_and_print,
     shown_remarks,
 )
-from tinyc.driver.sources import in_file, program_argument, shown_argument
-from tinyc.driver.verification import verify_model
-from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
-from tinyc.executors.random_inputs import random_inputs, static_shapes
-from tinyc.executors.signature import boundary_of
+from tinyc.executors.random_arrays import input_shapes, random_arrays
 from tinyc.fusion.request import fusion_request
 from tinyc.importers.weights_file import tensor_names
-from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
 from tinyc.runtime.artifact import artifact_bytes, write_artifact
+from tinyc.runtime.boundary import Boundary
 from tinyc.runtime.cuda_driver import require_gpu
+
+if TYPE_CHECKING:
+    from tinyc.mlir import ir
 
 _DUMP_FOLDER = Path("tinyc-dump")
 
@@ -49,7 +49,7 @@ def run_command(arguments: argparse.Namespace) -> int:
             message += "a model that has, and --check compares with the reference"
             raise TinycError("InvalidOption", message, Where(file=shown_argument(arguments.program)))
         require_simulated(arguments, arguments.target)
-        model = compiled_model(arguments)
+        model = compiled_model(arguments, uses_cache=not arguments.check)
         given = model_inputs(arguments, model)
         outputs = run_and_print(model, given, arguments)
         return _check(model, given, outputs) if arguments.check else 0
@@ -60,7 +60,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
     for option, path in (("-o", arguments.output), ("--emit-lib", arguments.emit_lib)):
         _require_another_file(option, path, arguments.program)
     with shown_remarks(arguments):
-        model = compiled_model(arguments)
+        model = compiled_model(arguments, uses_cache=arguments.self_test is None)
         if arguments.self_test is not None:
             _add_self_test(model, arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
@@ -99,101 +99,47 @@ def _require_another_file(option: str, path: Path | None, program: str) -> None:
         raise TinycError("InvalidOption", message)
 
 
-def verify_command(arguments: argparse.Namespace) -> int:
-    """Compare the layers down to the target's; name the first layer, value and element that differs."""
-    first: str | None = None
-    with shown_remarks(arguments):
-        beside = None if arguments.runtime is None else onnxruntime_run(arguments.program, arguments.constant)
-        against = None if arguments.against is None else _read_by_reference(arguments.against, arguments)
-        model = compiled_model(arguments)
-        _check_same_boundary(model, arguments.against, against)
-        inputs = model_inputs(arguments, model, against)
-        with shown_progress("verify"):
-            for step in verify_model(model, inputs, against, beside):
-                first = first or step.failure
-                print_line("verify", step.title)
-                for comparison in step.comparisons:
-                    if comparison.kind == "output" or not comparison.ok:
-                        print_line("", judged(comparison))
-    print_line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
-    return 0 if first is None else 1
+def compiled_model(arguments: argparse.Namespace, uses_cache: bool = False) -> CompiledModel:
+    """Compile the program of a command line, and say how long it took and what was dumped.
 
-
-def _read_by_reference(program: str, arguments: argparse.Namespace) -> ir.Module:
-    """The program that the reference is to run, which a lowered one was made of: its inputs are those that are fixed.
-
-    Raises:
-        TinycError: it cannot be read; `UnsupportedTarget`: it is lowered too far.
+    Where it `uses_cache`, and no layer is asked for, what has been compiled before is taken.
     """
-    with in_file(shown_argument(program)):
-        module = program_argument(program, arguments.bind, arguments.constant)
-        require_reference(module, "--against")
-    return module
-
-
-def _check_same_boundary(model: CompiledModel, program: str | None, against: ir.Module | None) -> None:
-    """Check that two programs take and give the same.
-
-    Raises:
-        TinycError: `InputMismatch`.
-    """
-    if against is None or program is None:
-        return
-    own, other = model.signature, boundary_of(against).signature
-    for kind, mine, theirs in (
-        ("input", own.run_inputs, other.run_inputs),
-        ("weight", own.weights, other.weights),
-        ("output", own.outputs, other.outputs),
-    ):
-        named, wanted = ([(each.name, each.type.element) for each in parameters] for parameters in (mine, theirs))
-        if named != wanted:
-            shown = " and ".join(", ".join(f"{name}: {element}" for name, element in each) for each in (named, wanted))
-            message = f"--against: {shown} are the {kind}s of the two; give the program that the dump was made of"
-            raise TinycError("InputMismatch", message, Where(file=shown_argument(program)))
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "run": run_command,
-    "compile": compile_command,
-    "verify": verify_command,
-}
-
-
-def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
-    """Compile the program of a command line, and say how long it took and what was dumped."""
     started = time.perf_counter()
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
+    is_dumped = arguments.dump is not None or arguments.dump_dir is not None
     line_info = dump_folder if arguments.line_info else None
-    for each in architectures_of(arguments.target, arguments.arch):  # errors there come first
-        pass_options(arguments.target, each, split_plan(arguments.plan)[0], line_info)
+    target = arguments.target
+    for each in architectures_of(target, arguments.arch):  # errors there come first
+        pass_options(target, each, split_plan(arguments.plan)[0], line_info)
     with shown_progress("compile"), in_file(shown_argument(arguments.program)):
-        constants = None if getattr(arguments, "against", None) else arguments.constant
-        module = program_argument(arguments.program, arguments.bind, constants)
-        if arguments.command == "verify" and arguments.against is None:
-            require_reference(module, "verify")
-        elif "check" in arguments and arguments.check:
-            require_reference(module, "--check")
-        sizes = arguments.self_test if arguments.command == "compile" else None
-        if sizes is not None:
-            require_reference(module, "--self-test")
-        if arguments.inputs is None and (arguments.command != "compile" or sizes is not None):
-            entry_layer(module, arguments.target)  # before the compiler takes its time
-            static_shapes(module, sizes)
-        fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
-        target, arch, plan = arguments.target, arguments.arch, arguments.plan
-        if target == "cuda" and arguments.command != "compile":
-            require_gpu()
-        asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
-        if arguments.weights is not None:
-            asked["weights"] = tensor_names(arguments.weights)
-        model = compile(module, target=target, arch=arch, **asked)
+        source = program_argument(arguments.program)
+        request = request_for(
+            target,
+            arguments.arch,
+            arguments.bind,
+            arguments.plan,
+            fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion),
+            arguments.sizes,
+            None if arguments.weights is None else tensor_names(arguments.weights),
+            None if getattr(arguments, "against", None) else arguments.constant,
+            line_info,
+        )
+        model = compile_program(
+            source,
+            request,
+            line_info=line_info,
+            uses_cache=uses_cache and not is_dumped and line_info is None,
+            inspect=lambda module: _inspect(module, arguments),
+        )
+        if model.from_cache and arguments.inputs is None and arguments.command != "compile":
+            input_shapes(model.boundary)
         if arguments.weights is not None:
             model.set_weights(given_weights(arguments.weights, model.signature))
     seconds = time.perf_counter() - started
-    print_line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
+    print_line("program", f"{shown_argument(arguments.program)} on {target}")
     print_line("layers", " -> ".join(model.layers))
-    print_line("compile", f"{seconds:.3f} s")
-    if arguments.dump is not None or arguments.dump_dir is not None:
+    print_line("compile", f"{seconds:.3f} s{', from the cache' if model.from_cache else ''}")
+    if is_dumped:
         with shown_progress("dump"):
             paths = model.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants)
         for path in paths:
@@ -201,20 +147,49 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
     return model
 
 
+def _inspect(module: "ir.Module", arguments: argparse.Namespace) -> None:
+    """Check a program that has been read, before the compiler takes its time.
+
+    Raises:
+        TinycError: what is asked for needs more than it has.
+    """
+    from tinyc.driver.layer import entry_layer, require_reference
+    from tinyc.executors.random_inputs import static_shapes
+
+    if arguments.command == "verify" and arguments.against is None:
+        require_reference(module, "verify")
+    elif "check" in arguments and arguments.check:
+        require_reference(module, "--check")
+    sizes = arguments.self_test if arguments.command == "compile" else None
+    if sizes is not None:
+        require_reference(module, "--self-test")
+    if arguments.inputs is None and (arguments.command != "compile" or sizes is not None):
+        entry_layer(module, arguments.target)
+        static_shapes(module, sizes)
+    if arguments.target == "cuda" and arguments.command != "compile":
+        require_gpu()
+
+
 def model_inputs(
-    arguments: argparse.Namespace, model: CompiledModel, program: ir.Module | None = None
+    arguments: argparse.Namespace, model: CompiledModel, boundary: Boundary | None = None
 ) -> dict[str, np.ndarray]:
-    """The inputs of a command line: from a file, or random; weights are among them."""
+    """The inputs of a command line: from a file, or random, for the model or what `boundary` says; weights are among.
+
+    Raises:
+        TinycError: `UnreadableFile`, `UnboundSymbol`, `OutOfMemory`.
+    """
     if arguments.inputs is None:
         print_line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
-            inputs = random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
+            inputs = random_arrays(boundary or model.boundary, arguments.random)
     else:
         inputs = given_inputs(arguments.inputs, model.signature)
     return inputs if arguments.weights is None else inputs | given_weights(arguments.weights, model.signature)
 
 
 def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
+    from tinyc.executors import reference
+
     module = model.lowering.module(model.lowering.entry)
     with shown_progress("check"):
         expected = reference.evaluate_module(module, inputs)

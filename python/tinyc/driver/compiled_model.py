@@ -1,44 +1,66 @@
-"""A compiled program: what `tinyc.compile` gives, a model with the texts of its layers."""
+"""A compiled program: what `tinyc.compile` gives, a model with the texts of its layers.
 
-from collections.abc import Mapping, Sequence
+The layers need MLIR, which is imported where one is asked for.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tinyc.diagnostics import Remark, TinycError, either
-from tinyc.driver.layer import require_reference
-from tinyc.driver.listings import FOR_EVERY_ARCH, LAST_LISTING
-from tinyc.driver.lowering import Lowering
+from tinyc.driver.listings import FOR_EVERY_ARCH
 from tinyc.driver.model import Executor, Model
-from tinyc.driver.predictions import predictions
 from tinyc.driver.profile import Prediction, WrittenNodes
-from tinyc.executors import reference
-from tinyc.executors.random_inputs import random_inputs
-from tinyc.executors.signature import boundary_of
 from tinyc.runtime.bound import BoundProgram
+from tinyc.runtime.boundary import Boundary
 from tinyc.runtime.self_test import SelfTest, require_within_limit
 from tinyc.target import target_of
+
+if TYPE_CHECKING:
+    from tinyc.driver.lowering import Lowering
 
 
 class CompiledModel(Model):
     """A model with its `lowering`, the program at every layer, of the architecture that it runs on.
 
-    `lowerings` are those of all architectures that it is compiled for, by their names; off a GPU there is one, of None.
+    `boundary` says all of its inputs and outputs, `lower` gives the program on its way to each architecture by its
+    name; off a GPU there is one, of None. `from_cache` is true where the program was compiled before.
     """
 
+    from_cache = False
+
     def __init__(
-        self, lowerings: Mapping[str | None, Lowering], target: str, executor: Executor, remarks: list[Remark]
+        self,
+        boundary: Boundary,
+        target: str,
+        executor: Executor,
+        remarks: list[Remark],
+        layers: tuple[str, ...],
+        lower: "Callable[[], Mapping[str | None, Lowering]]",
     ) -> None:
-        lowering = next(iter(lowerings.values())) if len(lowerings) == 1 else lowerings[executor.arch]
-        self.lowering = lowering
-        self.lowerings = {executor.arch: lowering} if len(lowerings) == 1 else lowerings
-        super().__init__(boundary_of(lowering.module(lowering.entry)).signature, target, executor, remarks)
-        # The reference runs what was read.
-        self.layers = lowering.way_to(LAST_LISTING.get(target, lowering.entry))
+        super().__init__(boundary.signature, target, executor, remarks)
+        self.boundary, self.layers = boundary, layers
+        self._lower, self._arch = lower, executor.arch
+
+    @functools.cached_property
+    def lowerings(self) -> "Mapping[str | None, Lowering]":
+        """The program on its way to all architectures that it is compiled for, by their names."""
+        found = self._lower()
+        return {self._arch: next(iter(found.values()))} if len(found) == 1 else found
+
+    @property
+    def lowering(self) -> "Lowering":
+        """The program on its way to what the model runs on."""
+        return self.lowerings[self._arch]
 
     def _predicted(
         self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
     ) -> Mapping[WrittenNodes, Prediction]:
+        from tinyc.driver.predictions import predictions
+
         return predictions(self.lowering, bound, kernels)
 
     def add_self_test(
@@ -53,6 +75,10 @@ class CompiledModel(Model):
             TinycError: `UnsupportedTarget`: the reference does not read the program; `InputMismatch`: a weight is not
                 set, or an input is another; `UnboundSymbol`; `InvalidOption`: the arrays are too large.
         """
+        from tinyc.driver.layer import require_reference
+        from tinyc.executors import reference
+        from tinyc.executors.random_inputs import random_inputs
+
         artifact = self.artifact()  # which the reference has none of
         module = self.lowering.module(self.lowering.entry)
         require_reference(module, "self-test")

@@ -16,8 +16,6 @@ from tinyc.runtime.artifact import CODE_KINDS, Artifact, read_artifact
 from tinyc.runtime.boundary import boundary_of_program
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cpu_features import require_machine
-from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.cuda_driver import gpu_capability
 from tinyc.runtime.executable import Executable, LaunchClock, Timer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.threads import require_no_threads
@@ -101,6 +99,9 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
     if artifact.arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {artifact.arch}, and what runs on a GPU is for {either(known)}"
         raise TinycError("UnsupportedTarget", f"{message}; write one behind .target")
+    from tinyc.runtime.cuda import CudaExecutable
+    from tinyc.runtime.cuda_driver import gpu_capability
+
     best = artifact.for_gpu(gpu_capability()) if artifact.others else artifact
     executable = CudaExecutable(best.program, best.code.decode(), best.arch, arrays=best.arrays)
     return replace(_executor(executable, artifact), arch=best.arch)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks, counted
 from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
 from tinyc.driver.run_keys import RunKeys
@@ -244,6 +243,8 @@ class Model:
         if self.target != "cpu":
             message = f"a C library has code for the CPU, and this model is for '{self.target}'; compile it for 'cpu'"
             raise TinycError("UnsupportedTarget", message)
+        from tinyc.c_library.build import write_library  # few models become one
+
         return write_library(self.artifact(cpu), Path(path), prefix)
 
     def profile(self, /, **inputs: Any) -> Profile:

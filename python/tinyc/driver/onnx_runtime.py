@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.driver.sources import is_onnx_file, shown_argument
+from tinyc.driver.program_text import shown_argument
+from tinyc.driver.sources import is_onnx_file
 
 _Arrays = Mapping[str, np.ndarray]
 

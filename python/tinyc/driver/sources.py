@@ -4,51 +4,42 @@ In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: 
 that nothing else refers to.
 """
 
-import contextlib
-import os
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from tinyc import text
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.ops import exec_functions
-from tinyc.dialects.region.size_sets import SizeSet, size_set
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols, require_sizes
 from tinyc.driver.code_text import read_code
 from tinyc.driver.layer import SHARED_LAYERS, check_program, layer_of
-from tinyc.expr.extents import natural
+from tinyc.driver.program_text import ProgramText, in_file, is_path, program_text
+from tinyc.driver.request import Bind, Constants, checked_bind, checked_constants
 from tinyc.importers import tiny_json
-from tinyc.importers.files import read_file, unreadable_file
 from tinyc.importers.json_text import EXAMPLE, first_character
 from tinyc.mlir import ir
 from tinyc.passes.runner import copy_module, run_passes, verify_layers
 from tinyc.runtime.container import is_container
 
-Bind = Mapping[str, int]
-#: Values of inputs that are fixed, by name.
-Constants = Mapping[str, Any]
-_STANDARD_INPUT = "<stdin>"
 #: The first byte of an ONNX model, which no text begins with: the key of its `ir_version`.
 _ONNX_BEGINS = b"\x08"
 #: Namespaces of the ops that say of a Tiny program what analyses have found.
 _SIDE_TABLES = {"index_book", "poly"}
 
 
-def read_program(
-    source: object, bind: Bind | None = None, filename: str | None = None, constants: Constants | None = None
-) -> ir.Module:
+def read_program(source: object, bind: Bind | None = None, constants: Constants | None = None) -> ir.Module:
     """The program that `source` means, a module at one layer; of the Tiny layer it has one function.
 
     Raises:
         TinycError: as `read_module`, or the module is no program; it names the file.
     """
-    with in_file(str(source) if is_path(source) else filename):
-        module = read_module(source, bind, filename, constants)
+    name = source.name if isinstance(source, ProgramText) else str(source) if is_path(source) else None
+    with in_file(name):
+        module = read_module(source, bind, constants)
         if check_program(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
         if not exec_functions(module):
@@ -56,75 +47,48 @@ def read_program(
     return module
 
 
-@contextlib.contextmanager
-def in_file(file: str | None) -> Iterator[None]:
-    """Let an error that is raised inside, and knows no file, be one of `file`."""
-    try:
-        yield
-    except TinycError as error:
-        for each in (error, *error.errors):
-            each.where = each.where.completed(Where(file=file))
-        raise
-
-
-def shown_argument(argument: str) -> str:
-    """The name of the program that a command line names, for people."""
-    return _STANDARD_INPUT if argument == "-" else argument
-
-
-def program_argument(argument: str, bind: Bind | None = None, constants: Constants | None = None) -> ir.Module:
-    """The module of the program that a command line names: a file, or `-`, which is standard input.
-
-    Raises:
-        TinycError: as `read_program`, with `<stdin>` for the file.
-    """
-    if argument != "-":
-        return read_program(Path(argument), bind, constants=constants)
-    try:
-        if sys.stdin is None:  # as Python has it where the process began without one
-            raise OSError("it is closed")
-        source = sys.stdin.buffer.read()
-    except (OSError, ValueError) as error:
-        raise unreadable_file("read", Path(_STANDARD_INPUT), error) from None
-    return read_program(source, bind, _STANDARD_INPUT, constants)
-
-
-def read_module(
-    source: object, bind: Bind | None = None, filename: str | None = None, constants: Constants | None = None
-) -> ir.Module:
+def read_module(source: object, bind: Bind | None = None, constants: Constants | None = None) -> ir.Module:
     """The module that `source` means: a path, Tiny JSON (text or dict), IR text, an ONNX model, or an `ir.Module`.
 
     A JSON object is Tiny JSON, bytes that begin as ONNX models do are one, any other text is that of a layer.
-    `filename` is what errors and locations call a text. `constants` fixes inputs of an ONNX model.
+    `constants` fixes inputs of an ONNX model.
 
     Raises:
         TinycError: the file cannot be read, the program is malformed, or `bind` or `constants` does not fit it.
     """
-    bind, constants = checked_bind(bind), _checked_constants(constants)
+    bind, constants = checked_bind(bind), checked_constants(constants)
+    written = program_text(source)
+    if written is not None:
+        return _from_written(written, bind, constants)
     if isinstance(source, Mapping):
         return _from_json(source, bind, None)
     if isinstance(source, ir.Module):
         return _from_ir(_own(source), bind)
-    if isinstance(source, str | bytes) and not source.strip():
-        raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}", Where(file=filename))
-    folder = None
-    if is_path(source):
-        path = Path(source)
-        source, filename, folder = read_file(path), str(source), Path(os.path.abspath(path)).parent
     if type(source).__module__.startswith("onnx"):  # a ModelProto
-        return _from_onnx(source, bind, constants, filename, folder)
-    if isinstance(source, bytes) and _is_onnx(source[:1], filename or ""):
-        return _from_onnx(source, bind, constants, filename, folder)
-    if constants:
-        message = "'constants' fixes inputs of ONNX models, and the program is none; write constants in it"
-        raise TinycError("InvalidOption", message, Where(file=filename))
-    if isinstance(source, str | bytes):
-        return _from_text(source, bind, filename)
+        return _from_onnx(source, bind, constants, None, None)
+    _require_no_constants(constants, None)
     raise TinycError(
         "UnreadableFile",
         f"a {type(source).__name__} is not a program; give a path, Tiny JSON as text or dict, IR text, an ONNX model, "
         "or an ir.Module",
     )
+
+
+def _from_written(written: ProgramText, bind: dict[str, int], constants: dict[str, Any]) -> ir.Module:
+    """The module of a program that is a file, a text or bytes."""
+    source, name = written.text, written.name
+    if written.folder is None and not source.strip():
+        raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}", Where(file=name))
+    if isinstance(source, bytes) and _is_onnx(source[:1], name or ""):
+        return _from_onnx(source, bind, constants, name, written.folder)
+    _require_no_constants(constants, name)
+    return _from_text(source, bind, name)
+
+
+def _require_no_constants(constants: dict[str, Any], name: str | None) -> None:
+    if constants:
+        message = "'constants' fixes inputs of ONNX models, and the program is none; write constants in it"
+        raise TinycError("InvalidOption", message, Where(file=name))
 
 
 def _is_onnx(begins: bytes, filename: str) -> bool:
@@ -145,60 +109,6 @@ def _own(module: ir.Module) -> ir.Module:
     if module.context is context():
         return copy_module(module)
     return text.parse(text.located(module, verified=False))
-
-
-def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether `source` names a file: a text is told from a path by its braces, since every program has some."""
-    return isinstance(source, os.PathLike) or (isinstance(source, str) and not {"{", "\n"} & set(source))
-
-
-def checked_bind(bind: Bind | None) -> dict[str, int]:
-    """`bind` as a dictionary of non-negative ints.
-
-    Raises:
-        TinycError: `InvalidExtent`.
-    """
-    if bind is None:
-        return {}
-    if not isinstance(bind, Mapping):
-        raise TinycError(
-            "InvalidExtent",
-            f"bind is a {type(bind).__name__}; give a mapping from symbols to sizes, such as {{'M': 128}}",
-        )
-    return {name: _bound_extent(name, value) for name, value in bind.items()}
-
-
-def _checked_constants(constants: object) -> dict[str, Any]:
-    """Values of inputs by name.
-
-    Raises:
-        TinycError: `InputMismatch`.
-    """
-    if constants is None:
-        return {}
-    if not isinstance(constants, Mapping) or not all(isinstance(name, str) for name in constants):
-        message = "'constants' is no mapping from names of inputs to their values; give {'axes': [1]}"
-        raise TinycError("InputMismatch", message)
-    return dict(constants)
-
-
-def checked_sizes(sizes: object) -> list[SizeSet]:
-    """Sets of sizes as data, without those that are empty.
-
-    Raises:
-        TinycError: `InvalidOption`, `InvalidExtent`.
-    """
-    if not isinstance(sizes, list | tuple) or not all(isinstance(each, Mapping) for each in sizes):
-        message = f"'sizes' is {sizes!r}; give a list of sets of sizes, [{{'M': 1}}, {{'M': '<=64', 'N': 128}}]"
-        raise TinycError("InvalidOption", message)
-    return [found for found in map(size_set, sizes) if found.symbols]
-
-
-def _bound_extent(name: str, value: Any) -> int:
-    extent = natural(value)
-    if extent is None:
-        raise TinycError("InvalidExtent", f"bind {name} = {value!r}: an extent is an integer in 0 … 2^63 - 1")
-    return extent
 
 
 def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> ir.Module:

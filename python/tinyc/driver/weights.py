@@ -4,7 +4,7 @@ In: a program and the names that the user gives. Out: the program with the attri
 set on the model, which has memory for them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tinyc.analysis.graphs import WEIGHT, input_names, main_function, weight_flags
 from tinyc.diagnostics import TinycError, Where, suggest
@@ -14,14 +14,13 @@ from tinyc.dialects.region.to_exec.const_pool import require_static_weights
 from tinyc.mlir import func, ir
 
 
-def declare_weights(module: ir.Module, weights: object = None) -> ir.Module:
-    """The module, with the inputs that `weights` names, a list or the keys of a mapping, declared as weights.
+def declare_weights(module: ir.Module, names: Sequence[str]) -> ir.Module:
+    """The module, with the inputs of these names declared as weights.
 
     Raises:
         TinycError: `InputMismatch`: there is no such input, or it is no weight in a program that is lowered already;
             `InvalidExtent`: the extents of a weight are no numbers.
     """
-    names = _names(weights)
     if exec_functions(module):
         _require_lowered(program_of(module).weights, names)
         return module
@@ -36,16 +35,6 @@ def declare_weights(module: ir.Module, weights: object = None) -> ir.Module:
     return module
 
 
-def _names(weights: object) -> list[str]:
-    if weights is None:
-        return []
-    names = list(weights) if isinstance(weights, Iterable) and not isinstance(weights, str) else None
-    if names is None or not all(isinstance(name, str) for name in names):
-        message = f"'weights' is a {type(weights).__name__}; give a list of names, or a mapping from names to arrays"
-        raise TinycError("InputMismatch", message)
-    return names
-
-
 def _require_inputs(known: Iterable[str], names: Iterable[str]) -> None:
     unknown = [name for name in names if name not in known]
     errors = [
@@ -56,7 +45,7 @@ def _require_inputs(known: Iterable[str], names: Iterable[str]) -> None:
         raise TinycError.several(errors)
 
 
-def _require_lowered(known: tuple[str, ...], names: list[str]) -> None:
+def _require_lowered(known: tuple[str, ...], names: Sequence[str]) -> None:
     """Check that a program whose buffers are placed has these weights."""
     if any(name not in known for name in names):
         message = "the program was lowered already, where its weights are fixed; declare them at an earlier layer"

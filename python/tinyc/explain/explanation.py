@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from tinyc.diagnostics import printable
 from tinyc.driver.layer import layer_of
+from tinyc.driver.program_text import in_file, shown_argument
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.sources import in_file, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.arena import memory_tables
 from tinyc.explain.arena_drawing import arena_picture

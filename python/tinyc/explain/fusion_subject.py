@@ -9,10 +9,11 @@ from pathlib import Path
 
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.size_sets import sizes_text
-from tinyc.driver.compile import pass_options
 from tinyc.driver.layer import layer_of
 from tinyc.driver.lowering import Lowering
-from tinyc.driver.sources import checked_sizes, in_file, program_argument, shown_argument
+from tinyc.driver.program_text import in_file, program_argument, shown_argument
+from tinyc.driver.request import checked_sizes, pass_options
+from tinyc.driver.sources import read_program
 from tinyc.driver.weights import declare_weights
 from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
@@ -37,7 +38,7 @@ def explained_program(argument: str, arguments: argparse.Namespace) -> ir.Module
         TinycError: as `program_argument` and `declare_weights`; the weights cannot be read.
     """
     with in_file(shown_argument(argument)):
-        module = program_argument(argument, arguments.bind, arguments.constant)
+        module = read_program(program_argument(argument), arguments.bind, arguments.constant)
         return module if arguments.weights is None else declare_weights(module, tensor_names(arguments.weights))
 
 

@@ -12,6 +12,7 @@ In reading order:
     group_candidate  the candidate that a group would be as a kernel
     pricing          what a kernel costs: its scheme, its resources, its time by terms
     request          what a user asks to be fused or kept
+    requested_edges  the same in a graph
     stops            the rules that stop a kernel: legality, halo, what a machine has room for
     judge            whether a kernel takes the place of several, by which rule
     partition        which groups there are, and what would have to run when

@@ -29,7 +29,8 @@ from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
 from tinyc.fusion.regions import Formation, kept_of, outcome_of, require_fused
-from tinyc.fusion.request import FusionRequest, RequestedEdges, requested_edges
+from tinyc.fusion.request import FusionRequest
+from tinyc.fusion.requested_edges import RequestedEdges, requested_edges
 from tinyc.fusion.windows import Windows
 from tinyc.mlir import func
 from tinyc.target import Machine

@@ -11,7 +11,7 @@ from tinyc.fusion.graph import FusionGraph
 from tinyc.fusion.group import Group
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.pricing import Priced, Pricing, four_digits
-from tinyc.fusion.request import RequestedEdges
+from tinyc.fusion.requested_edges import RequestedEdges
 from tinyc.fusion.stops import Stops
 
 KEPT_AS_ASKED = Verdict(False, "user", "asked to be kept", "not asking", {})

@@ -1,10 +1,11 @@
 """The user's files: what goes wrong with one is an error that names it."""
 
 import contextlib
+import contextvars
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tinyc.diagnostics import TinycError, Where
@@ -37,8 +38,12 @@ def write_file(path: Path, text: str, make_folders: bool = False) -> Path:
     return path
 
 
-def replace_file(path: Path, chunks: Iterable[bytes | memoryview], permissions: int = 0o666) -> None:
+def replace_file(
+    path: Path, chunks: Iterable[bytes | memoryview], permissions: int = 0o666, durable: bool = True
+) -> None:
     """Write a file, all of it or nothing: one beside it takes its place when it is complete.
+
+    One that is `durable` outlives a power failure from then on; writing another one is faster.
 
     A link stays, and what it refers to is replaced. A file that is there keeps its permissions; a new one has
     `permissions`, as far as the process' umask lets it. What is no file, such as a pipe, is written to.
@@ -61,10 +66,12 @@ def replace_file(path: Path, chunks: Iterable[bytes | memoryview], permissions: 
             if mode is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode))
             file.writelines(chunks)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         beside.replace(target)
-        _sync_folder(target.parent)
+        if durable:
+            _sync_folder(target.parent)
     finally:
         with contextlib.suppress(OSError):
             beside.unlink()
@@ -76,6 +83,27 @@ def _sync_folder(folder: Path) -> None:
     with contextlib.suppress(OSError):
         os.fsync(descriptor)
     os.close(descriptor)
+
+
+_collected: contextvars.ContextVar[list[Path] | None] = contextvars.ContextVar("files", default=None)
+
+
+@contextlib.contextmanager
+def collect_files() -> Iterator[list[Path]]:
+    """Collect the files that a program refers to, such as those of its weights, while it is read inside."""
+    found: list[Path] = []
+    token = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(token)
+
+
+def note_file(path: Path) -> None:
+    """Tell whoever collects them that a program refers to a file."""
+    found = _collected.get()
+    if found is not None and path not in found:
+        found.append(path)
 
 
 def unreadable_file(what: str, path: Path, error: Exception) -> TinycError:

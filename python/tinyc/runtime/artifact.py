@@ -4,7 +4,7 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,11 @@ class Artifact:
         others = tuple(each.with_arrays(arrays) for each in self.others)
         return replace(self, arrays={**self.arrays, **arrays}, others=others)
 
+    def with_programs(self, change: Callable[[Program], Program]) -> "Artifact":
+        """The artifact with each architecture's program changed."""
+        others = tuple(each.with_programs(change) for each in self.others)
+        return replace(self, program=change(self.program), others=others)
+
     def on(self, target: str) -> "Artifact":
         """The artifact on another target that runs the same code."""
         return replace(self, target=target, others=tuple(each.on(target) for each in self.others))
@@ -111,10 +116,10 @@ def _runs_on(arch: str, compute_capability: tuple[int, ...]) -> bool:
 
 def artifact_bytes(artifact: Artifact) -> int:
     """The size of the file of an artifact; no array is read for it."""
-    return container_bytes(*_content(artifact))
+    return container_bytes(*artifact_content(artifact))
 
 
-def _content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]:
+def artifact_content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]:
     """The manifest and the sections of the file of an artifact."""
     described, arrays = stored_arrays(_ARRAY, artifact.arrays)
     tested, test_arrays = self_test_content(artifact.self_test)
@@ -166,7 +171,7 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
     of_others = (array for each in artifact.others for array in each.arrays.values())
     for array in (*artifact.arrays.values(), *of_others, *tested):
         require_unchanged(array)
-    chunks = container_chunks(*_content(artifact))
+    chunks = container_chunks(*artifact_content(artifact))
     try:
         replace_file(path, chunks)
     except (OSError, ValueError) as error:
@@ -182,15 +187,19 @@ def read_artifact(path: Path) -> Artifact:
     """
     try:
         manifest, sections = read_container(path)
-        return _artifact(manifest, sections)
+        return artifact_in(manifest, sections)
     except MalformedModel as error:
         raise TinycError("InvalidModel", str(error), Where(file=str(path))) from None
     except (OSError, ValueError) as error:
         raise unreadable_file("read", path, error) from None
 
 
-def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Artifact:
-    """The artifact of a file that is undamaged: what is wrong with it was written so."""
+def artifact_in(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Artifact:
+    """The artifact of a file that is undamaged: what is wrong with it was written so.
+
+    Raises:
+        MalformedModel: it is not what `artifact_content` gives.
+    """
     try:
         _check_fields(manifest, _FIELDS)
         if manifest["target"] not in CODE_KINDS:

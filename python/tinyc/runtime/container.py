@@ -80,8 +80,13 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
         MalformedModel: it is no model, of another format, or not whole.
     """
     with path.open("rb") as file:
-        manifest_bytes, stored = _checked_header(file)
-        whole = map_file(file, path).data
+        return read_open_container(file, path)
+
+
+def read_open_container(file: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
+    """`read_container` of a file that is open."""
+    manifest_bytes, stored = _checked_header(file)
+    whole = map_file(file, path).data
     digest = hashlib.sha256(whole[: _FIELDS.size])
     digest.update(whole[_HEADER_BYTES:])
     if digest.digest() != stored:
@@ -95,6 +100,17 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
         raise MalformedModel(
             f"the manifest of the model is not what this tinyc writes: {error}; save it again"
         ) from None
+
+
+def container_manifest(file: BinaryIO) -> dict[str, Any]:
+    """The manifest of an open file, of which the header alone is checked.
+
+    Raises:
+        OSError, ValueError: it cannot be read.
+        MalformedModel: by its header it is no model, of another format, or not whole.
+    """
+    manifest_bytes, _ = _checked_header(file)
+    return json.loads(file.read(manifest_bytes))
 
 
 def _taken_apart(whole: memoryview, manifest_bytes: int) -> tuple[dict[str, Any], dict[str, memoryview]]:

@@ -87,6 +87,16 @@ def machine_level() -> str | None:
     return _fitting_levels(_machine_flags())[-1] if _is_x86_64() else None
 
 
+def machine_identity() -> str:
+    """What tells this machine's CPU from others that code may be made for: its family, its model, and its flags."""
+    try:
+        said = _CPUINFO.read_text(encoding="utf-8").partition("\n\n")[0]  # of the first CPU
+    except OSError:
+        said = ""
+    of_model = re.findall(r"^(?:vendor_id|cpu family|model|stepping|flags)\s*:.*$", said, re.MULTILINE)
+    return "\n".join((platform.machine(), *of_model))
+
+
 def _is_x86_64() -> bool:
     return platform.machine().lower() in ("x86_64", "amd64")
 

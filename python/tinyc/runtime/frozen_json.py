@@ -47,6 +47,23 @@ def _field_types(cls: type) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
+def with_file(value: Any, file: str) -> Any:
+    """Frozen data in which a user's file of that name is called as `file` does, with its folders."""
+    if isinstance(value, Where):
+        return dataclasses.replace(value, file=file) if value.file == Path(file).name else value
+    if isinstance(value, tuple):
+        return tuple(with_file(each, file) for each in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, Extent | enum.Enum):
+        fields = {name: getattr(value, name) for name in _field_types(type(value))}
+        changed = {name: new for name, each in fields.items() if (new := with_file(each, file)) is not each}
+        return _replaced(value, changed) if changed else value
+    return value
+
+
+def _replaced(value: Any, changed: Mapping[str, Any]) -> Any:
+    return dataclasses.replace(value, **changed)
+
+
 def frozen_from_json(kind: Any, data: Any, place: str) -> Any:
     """The value of type `kind` that `data` means; `place` is where it stands.
 

@@ -13,7 +13,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.files import unreadable_file
+from tinyc.importers.files import note_file, unreadable_file
 from tinyc.importers.onnx.attributes import array_of, element_of_onnx
 from tinyc.importers.onnx.values import Known, known_array
 
@@ -101,6 +101,7 @@ def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:
 def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) -> np.ndarray:
     element, shape = element_of_onnx(tensor.data_type), tuple(tensor.dims)
     path = _inside(tensor.name, entries.get("location", ""), folder)
+    note_file(path)
     offset, needed = _number(tensor, entries, "offset", 0), math.prod(shape) * element.size_bytes
     length = _number(tensor, entries, "length", needed)
     try:

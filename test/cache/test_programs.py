@@ -1,0 +1,224 @@
+"""Compiled programs by the cache: a second start gives the same without MLIR, and never what another program gives."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tinyc
+from tinyc.diagnostics import TinycError
+from tinyc.executors.random_arrays import random_arrays
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+SOFTMAX = EXAMPLES / "softmax.json"
+SIZES = {"M": 4, "N": 6}
+X = np.arange(24, dtype=np.float32).reshape(4, 6)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TINYC_CACHE", str(folder))
+    return folder
+
+
+def kinds(cache):
+    return sorted(path.name.partition("-")[0] for path in cache.glob("*.entry"))
+
+
+def program(op):
+    """Return a program of one element-wise op, as a text."""
+    x = {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3]}}
+    return json.dumps({"uops": [x, {"id": "y", "uop": op, "src": ["x"]}]}, indent=0)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim", "cuda"])
+def test_what_was_compiled_before_is_the_same_model(target, cache):
+    first, second = (tinyc.compile(SOFTMAX, target, bind=SIZES) for _ in range(2))
+    assert (first.from_cache, second.from_cache) == (False, True)
+    assert (second.boundary, second.signature, second.layers) == (first.boundary, first.signature, first.layers)
+    assert [each.to_json() for each in second.remarks] == [each.to_json() for each in first.remarks]
+    assert repr(second) == repr(first)
+    assert second.artifact().program == first.artifact().program
+    if target != "cuda":
+        inputs = random_arrays(second.boundary, 3)
+        for name, array in first.run_named(inputs).items():
+            np.testing.assert_array_equal(second.run_named(inputs)[name], array)
+
+
+def test_its_layers_are_made_anew_where_they_are_asked_for():
+    first, second = (tinyc.compile(SOFTMAX, bind=SIZES) for _ in range(2))
+    assert second.from_cache
+    assert second.text("loops") == first.text("loops")
+    assert second.artifact("x86-64-v2").cpu == "x86-64-v2"
+
+
+def test_a_program_that_has_changed_since_has_no_layers(tmp_path):
+    path = tmp_path / "p.json"
+    shutil.copy(SOFTMAX, path)
+    tinyc.compile(path, bind=SIZES)
+    model = tinyc.compile(path, bind=SIZES)
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(TinycError, match="has changed since it was compiled"):
+        model.text("loops")
+    assert not tinyc.compile(path, bind=SIZES).from_cache
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bind": {"M": 4, "N": 7}},
+        {"bind": {}},
+        {"bind": SIZES, "fusion": "none"},
+        {"bind": SIZES, "target": "sim"},
+        {"bind": {"M": 4}, "sizes": [{"N": 1}]},
+        {"bind": SIZES, "weights": ["X"]},
+    ],
+)
+def test_what_is_asked_for_is_part_of_the_key(options):
+    tinyc.compile(SOFTMAX, bind=SIZES)
+    assert not tinyc.compile(SOFTMAX, **options).from_cache
+    assert tinyc.compile(SOFTMAX, **options).from_cache
+    assert tinyc.compile(SOFTMAX, bind=SIZES).from_cache
+
+
+def test_a_gpu_program_is_by_its_architecture_and_its_plan():
+    gemm, bind = EXAMPLES / "gemm_bias_relu.json", {"M": 16, "N": 16, "K": 16}
+    given = [{"arch": "sm_80"}, {"arch": "sm_90a"}, {"arch": "sm_80", "plan": "set tile = [32, 32, 32];"}]
+    for _ in range(2):
+        models = [tinyc.compile(gemm, "cuda", bind=bind, **each) for each in given]
+    assert all(each.from_cache for each in models)
+    assert len({each.artifact().code for each in models}) == 3
+
+
+def test_the_number_of_threads_makes_no_other_program():
+    tinyc.compile(SOFTMAX, bind=SIZES, threads=1)
+    assert tinyc.compile(SOFTMAX, bind=SIZES, threads=2).from_cache
+
+
+def test_weights_are_set_on_what_is_taken():
+    for _ in range(2):
+        model = tinyc.compile(SOFTMAX, bind=SIZES, weights={"X": X})
+        assert model.missing_weights == ()
+        np.testing.assert_allclose(model.run()["y"].sum(1), 1, rtol=1e-6)
+    assert model.from_cache
+    assert tinyc.compile(SOFTMAX, bind=SIZES, weights=["X"]).missing_weights == ("X",)
+
+
+def test_texts_are_kept_by_their_content():
+    values = [tinyc.compile(program(op)).run(x=np.array([4.0, 9.0, 16.0], np.float32))["y"] for op in ("NEG", "SQRT")]
+    again = tinyc.compile(program("SQRT"))
+    assert again.from_cache
+    assert values[0].tolist() == [-4, -9, -16]
+    assert again.run(x=np.array([4.0, 9.0, 16.0], np.float32))["y"].tolist() == values[1].tolist() == [2, 3, 4]
+
+
+def test_the_same_kernels_are_compiled_once(cache):
+    tinyc.compile(program("NEG"))
+    assert kinds(cache) == ["object", "program"]
+    tinyc.compile(program("NEG") + " ")
+    assert kinds(cache) == ["object", "program", "program"]
+
+
+def test_nothing_is_kept_of_what_fails_or_is_dumped_or_is_the_reference(cache, tmp_path):
+    with pytest.raises(TinycError):
+        tinyc.compile("{}")
+    tinyc.compile(SOFTMAX, "reference")
+    tinyc.compile(SOFTMAX, "sim", dump=tmp_path / "dump")
+    assert kinds(cache) == []
+
+
+def test_nothing_is_kept_where_the_environment_says_so(cache, monkeypatch):
+    monkeypatch.setenv("TINYC_CACHE", "")
+    assert not any(tinyc.compile(SOFTMAX, bind=SIZES).from_cache for _ in range(2))
+    assert not cache.exists()
+
+
+def test_a_damaged_entry_is_compiled_anew(cache):
+    tinyc.compile(SOFTMAX, bind=SIZES)
+    for path in cache.glob("*.entry"):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    model = tinyc.compile(SOFTMAX, bind=SIZES)
+    assert not model.from_cache
+    assert [each.code for each in model.remarks if each.code.startswith("cache")] == ["cache-entry-dropped"] * 2
+    np.testing.assert_allclose(model.run(X=X)["y"].sum(1), 1, rtol=1e-6)
+    assert tinyc.compile(SOFTMAX, bind=SIZES).from_cache
+
+
+def test_weights_in_another_file_are_part_of_it(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    path, values = tmp_path / "m.onnx", np.array([1, 2, 3], np.float32)
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    x, y = (helper.make_tensor_value_info(name, kind, [3]) for name in "xy")
+    weight = onnx.numpy_helper.from_array(values, "w")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], [weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    onnx.save(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    zeros = np.zeros(3, np.float32)
+    for _ in range(2):
+        found = tinyc.compile(path)
+    assert (found.from_cache, found.run(x=zeros)["y"].tolist()) == (True, [1, 2, 3])
+    (tmp_path / "new").write_bytes((values + 1).tobytes())
+    (tmp_path / "new").rename(tmp_path / "w.bin")
+    found = tinyc.compile(path)
+    assert (found.from_cache, found.run(x=zeros)["y"].tolist()) == (False, [2, 3, 4])
+    (tmp_path / "w.bin").unlink()
+    with pytest.raises(TinycError, match=r"w\.bin"):
+        tinyc.compile(path)
+
+
+def in_a_process(*arguments):
+    command = [sys.executable, "-X", "importtime", "-m", "tinyc", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
+
+
+def test_a_second_start_loads_neither_mlir_nor_llvm():
+    arguments = ("run", SOFTMAX, "--bind", "M=4,N=6")
+    first, second = in_a_process(*arguments), in_a_process(*arguments)
+    for run, wanted in (first, True), (second, False):
+        assert [name in run.stderr for name in ("numba_cuda_mlir", "llvmlite")] == [wanted] * 2
+        assert wanted or "islpy" not in run.stderr
+    shown = [re.sub("^(compile|run) .*$", "", run.stdout, flags=re.MULTILINE) for run in (first, second)]
+    assert shown[0] == shown[1]
+    assert "s, from the cache" in second.stdout
+
+
+def test_the_command_lists_bounds_and_clears(capsys, cache):
+    from tinyc.driver import cli
+
+    def told(*arguments):
+        assert cli.main(["cache", *arguments]) == 0
+        return capsys.readouterr().out
+
+    assert f"cache    {cache}: 0 entries, 0 bytes of at most 4294967296\n" == told()
+    tinyc.compile(SOFTMAX, bind=SIZES)
+    listed = told()
+    assert f"{SOFTMAX}, compiled for cpu" in listed
+    assert "object code for " in listed
+    assert "2 entries, " in listed
+    assert f"cache    {cache}: 0 entries dropped; 2 entries" in told("--bound", "1G")
+    assert f"cache    {cache}: 2 entries dropped; 0 entries" in told("--clear")
+    assert not tinyc.compile(SOFTMAX, bind=SIZES).from_cache
+
+
+def test_the_command_says_what_is_wrong(capsys, cache, monkeypatch):
+    from tinyc.driver import cli
+
+    cache.mkdir()
+    cache.chmod(0o755)
+    assert cli.main(["cache"]) == 1
+    assert "chmod 700" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["cache", "--bound", "much"])
+    assert "'much' is no number of bytes" in capsys.readouterr().err
+    monkeypatch.setenv("TINYC_CACHE", "")
+    assert cli.main(["cache"]) == 0
+    assert capsys.readouterr().out == "cache    none: TINYC_CACHE is empty\n"
