@@ -12,6 +12,9 @@ import numpy as np
 import tinyc
 from tinyc.text.table import Table, print_table
 
+#: A bench compiles what it times.
+os.environ["TINYC_CACHE"] = ""
+
 
 def machine(packages: Iterable[str], *more: str) -> str:
     """Return the date, the processor, and the versions of tinyc, Python and `packages`; `more` is said behind."""

@@ -1,10 +1,14 @@
-"""Loading a model that was saved, beside compiling it: every example, on cpu and sim. A part of `program.py`.
+"""Loading a model that was saved, or kept in the cache, beside compiling it. A part of `program.py`.
+
+Every example is compiled and loaded, on cpu and sim.
 
 Warm is in a process that has done it before, the least of several runs by turns; cold is a process from nothing to a
 model that is ready to run. The simulator keeps the PTX that a process has parsed, so that loading it warm is reading
 the file. Ratios are measured side by side. Every loaded model gives the bits of the compiled one.
 """
 
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +25,16 @@ from tinyc.text.table import Table
 COLUMNS = ("program", "target", "file, bytes", "compile, ms", "load, ms", "compile / load")
 TARGETS = "cpu", "sim"
 TURNS = 7
+PRODUCT = dict.fromkeys("MNK", 256)
+#: Prints the seconds from the import of tinyc to the first result of a program.
+SECOND_START = f"""
+import time
+import numpy
+start = time.perf_counter()
+import tinyc
+tinyc.compile({str(EXAMPLES / "softmax.json")!r}).run(X=numpy.ones((4, 8), "float32"))
+print(time.perf_counter() - start)
+"""
 
 
 def loading() -> tuple[Table, Figures]:
@@ -44,6 +58,7 @@ def loading() -> tuple[Table, Figures]:
             figures.row(f"cold, {target}: softmax compiled", compiling, "s")
             figures.row(f"cold, {target}: softmax loaded", reading, "s")
             figures.row(f"cold, {target}: compile over load", compiling / reading, "×", least=1.5)
+        _second_start(figures, Path(folder) / "cache")
     figures.fact("every loaded model gives the same bits", same, True)
     return Table("models of the examples", COLUMNS, tuple(rows), ""), figures
 
@@ -67,6 +82,21 @@ def _measured(example: str, target: str, path: Path) -> tuple[tuple[str, ...], f
 def _cold_seconds(call: str) -> float:
     """The seconds of a process that makes a model by `call`."""
     return least_seconds(lambda: subprocess.run([sys.executable, "-c", f"import tinyc; {call}"], check=True), 3)
+
+
+def _second_start(figures: Figures, cache: Path) -> None:
+    """What a program takes that has been compiled before: in a process that has done it, and from nothing."""
+    os.environ["TINYC_CACHE"] = str(cache)
+    works = {"compiled": lambda: shutil.rmtree(cache, ignore_errors=True), "taken from the cache": lambda: None}
+    for (what, before), bound in zip(works.items(), (0.5, 0.02), strict=True):
+        turns: list[float] = []
+        for _ in range(TURNS):
+            before()
+            turns.append(seconds(lambda: tinyc.compile(EXAMPLES / "gemm_bias_relu.json", bind=PRODUCT)))
+        figures.row(f"one product of 256³, {what}", min(turns), "s", most=bound)
+    turns = [float(subprocess.check_output([sys.executable, "-c", SECOND_START])) for _ in range(TURNS)]
+    figures.row("softmax, compiled before: from numpy to the first result", min(turns), "s", most=0.1)
+    os.environ["TINYC_CACHE"] = ""
 
 
 def _same_bits(one: tinyc.Model, other: tinyc.Model, inputs: dict[str, Any]) -> bool:

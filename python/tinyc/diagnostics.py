@@ -301,6 +301,16 @@ def repeat_remarks(remarks: Iterable[Remark]) -> None:
         sink.extend(remarks)
 
 
+@contextlib.contextmanager
+def without_remarks() -> Iterator[None]:
+    """Let nobody be told of the decisions that are made inside, since they have been told before."""
+    token = _sink.set(None)
+    try:
+        yield
+    finally:
+        _sink.reset(token)
+
+
 class collect_remarks:  # noqa: N801 - used as a function is
     """Collect the remarks that are made inside the `with` block; an outer collector gets them too.
 

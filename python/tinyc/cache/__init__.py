@@ -9,5 +9,6 @@ In reading order:
     folder      the folder, and its entries: who may write there, what a damaged one is, which are dropped
     keys        what results depend on beside what they are made of: versions, sources, the machine
     objects     LLVM IR to object code, by the cache
-    programs    compiled programs
+
+Compiled programs are kept by `driver.kept_programs`.
 """

@@ -11,13 +11,12 @@ TINYC_CACHE is empty. Of what makes more than TINYC_CACHE_BYTES the entries go t
 
 import contextlib
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
-
-from platformdirs import user_cache_path
 
 from tinyc.diagnostics import TinycError, Where, remark
 from tinyc.importers.files import replace_file
@@ -31,7 +30,9 @@ from tinyc.runtime.container import (
 
 FOLDER_VARIABLE, LIMIT_VARIABLE = "TINYC_CACHE", "TINYC_CACHE_BYTES"
 _LIMIT_BYTES = 4 << 30
-_SUFFIX, _PART = ".entry", ".part"
+_SUFFIX = ".entry"
+#: Entries, and what they are written as first. What else is in the folder is not touched.
+_NAMES = re.compile(r"[a-z]+-[0-9a-f]{64}\.entry|\.[0-9a-f]{16}\.part")
 #: What the manifest of a file says of it as an entry.
 _ENTRY = "entry"
 #: A file that a process writes is left behind by one that was killed, when it is as old as that.
@@ -61,10 +62,10 @@ class CacheFolder:
         try:
             with _opened(path) as file:
                 manifest, sections = read_open_container(file, path)
-            if manifest.get(_ENTRY, {}).get("key") != key:
-                raise MalformedModel("it is of another key")
-            result = made(manifest, sections)
-            _note_use(path)
+                if manifest.get(_ENTRY, {}).get("key") != key:
+                    raise MalformedModel("it is of another key")
+                result = made(manifest, sections)
+                _note_use(file)
             return result
         except FileNotFoundError:
             return None
@@ -99,7 +100,7 @@ class CacheFolder:
         Raises:
             OSError: the folder cannot be read.
         """
-        files = [(path, state) for path, state in self._files()]
+        files = list(self._files())
         for path, state in files:
             if not _is_entry(path) and time.time() - state.st_mtime > _ABANDONED_SECONDS:
                 path.unlink(missing_ok=True)
@@ -119,7 +120,7 @@ class CacheFolder:
         with os.scandir(self.folder) as found:
             for each in found:
                 with contextlib.suppress(FileNotFoundError):  # another process has dropped it
-                    if each.name.endswith((_SUFFIX, _PART)):
+                    if _NAMES.fullmatch(each.name) and each.is_file(follow_symlinks=False):
                         yield Path(each.path), each.stat(follow_symlinks=False)
 
 
@@ -131,10 +132,12 @@ def _is_entry(path: Path) -> bool:
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """A file of this user's alone, open for reading; a link is none, no pipe is waited for, and to look is no use."""
     flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOATIME", 0)
-    with open(os.open(path, os.O_RDONLY | flags), "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode) or not _is_of_this_user(state, 0o022):
-            raise MalformedModel("it is not a file that this user alone may write")
+    descriptor = os.open(path, os.O_RDONLY | flags)
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode) or not _is_of_this_user(state, 0o022):
+        os.close(descriptor)
+        raise MalformedModel("it is not a file that this user alone may write")
+    with open(descriptor, "rb") as file:
         yield file
 
 
@@ -143,9 +146,10 @@ def _is_of_this_user(state: os.stat_result, of_others: int) -> bool:
     return state.st_uid == os.geteuid() and not state.st_mode & of_others
 
 
-def _note_use(path: Path) -> None:
+def _note_use(file: BinaryIO) -> None:
     """Say in the time of its last access, which is not that of its content, that a file was used now."""
-    os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+    with contextlib.suppress(OSError):  # where it can be read only
+        os.utime(file.fileno(), ns=(time.time_ns(), os.fstat(file.fileno()).st_mtime_ns))
 
 
 def _title(path: Path) -> str:
@@ -160,23 +164,33 @@ def _title(path: Path) -> str:
 # --- the folder of the environment ------------------------------------------------------------------------------------
 
 
-def cache_folder() -> Path | None:
-    """The folder that the environment says, or the user's; None where nothing is to be kept."""
+def cache_path() -> Path | None:
+    """The folder that the environment says, or the user's; None where nothing is to be kept.
+
+    Raises:
+        TinycError: `UnreadableFile`: the user has no home.
+    """
     said = os.environ.get(FOLDER_VARIABLE)
     if said is None:
-        return user_cache_path("tinyc", appauthor=False)
+        from platformdirs import user_cache_path
+
+        try:
+            return user_cache_path("tinyc", appauthor=False)
+        except RuntimeError:  # as pathlib says it
+            message = f"this user has no home for a cache; name a folder by {FOLDER_VARIABLE}"
+            raise TinycError("UnreadableFile", message) from None
     return Path(said) if said.strip() else None
 
 
-def cache_here() -> CacheFolder | None:
+def usable_cache() -> CacheFolder | None:
     """The entries that are used and made; None where nothing is to be kept, or the folder is not the user's alone.
 
     Raises:
         TinycError: `InvalidOption`: TINYC_CACHE_BYTES is no number.
     """
-    folder = cache_folder()
     try:
-        return None if folder is None else opened_cache(folder)
+        folder = cache_path()
+        return None if folder is None else open_cache(folder)
     except TinycError as error:
         if error.name != "UnreadableFile":
             raise
@@ -184,7 +198,7 @@ def cache_here() -> CacheFolder | None:
         return None
 
 
-def opened_cache(folder: Path) -> CacheFolder:
+def open_cache(folder: Path) -> CacheFolder:
     """The entries in a folder, which is made where it is not there.
 
     Raises:
@@ -204,6 +218,8 @@ def _made_private(folder: Path) -> str | None:
         state = folder.lstat()
     except (OSError, ValueError) as error:
         return f"{error}; name another one by {FOLDER_VARIABLE}"
+    if stat.S_ISLNK(state.st_mode):
+        return f"it is a link; name the folder that it leads to by {FOLDER_VARIABLE}"
     if not stat.S_ISDIR(state.st_mode) or not _is_of_this_user(state, 0o077):
         return f"it is not a folder of this user alone; chmod 700 it, or name another one by {FOLDER_VARIABLE}"
     return None

@@ -9,12 +9,14 @@ import functools
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import tinyc
-from tinyc.runtime.cpu_features import machine_identity
 
+#: When this module was imported, and with it what compiles, or before that.
+_IMPORTED_NS = time.time_ns()
 _PACKAGE = Path(tinyc.__file__).parent
 #: The folders that the compiler is in: the simulator has the clock that prices plans.
 _SOURCES = (_PACKAGE, _PACKAGE.parent / "ptxsim")
@@ -31,10 +33,16 @@ def key_of(*parts: str | bytes) -> str:
 
 
 @functools.cache
-def compiler_state() -> str:
-    """The versions of tinyc, Python and the packages, which bindings are used, and the state of tinyc's sources."""
-    bindings = os.environ.get("TINYC_MLIR", "")
-    return "\n".join((f"tinyc {tinyc.__version__}", sys.version, *package_versions(), bindings, _state_of_sources()))
+def compiler_state() -> str | None:
+    """The versions of tinyc, Python and the packages, and the state of tinyc's sources.
+
+    None where that does not say what compiles: sources have been written to since they were imported, or the bindings
+    are not those of a package.
+    """
+    sources = sources_state()
+    if sources is None or os.environ.get("TINYC_MLIR"):
+        return None
+    return "\n".join((f"tinyc {tinyc.__version__}", sys.version, *package_versions(), sources))
 
 
 @functools.cache
@@ -47,23 +55,24 @@ def package_versions(name: str = "") -> tuple[str, ...]:
     return tuple(sorted(each for each in found if each.startswith(name and f"{name}-")))
 
 
-def machine_state() -> str:
-    """The CPU that code is made for where no other one is asked for."""
-    return machine_identity()
+@functools.cache
+def sources_state() -> str | None:
+    """A hash of the sizes of all source files and of when each was written; None where one was since they are used."""
+    found = sorted(part for root in _SOURCES for part in _sources_in(root.name, str(root)))
+    if any(written > _IMPORTED_NS for _, _, written in found):
+        return None
+    return key_of(*(f"{name} {size} {written}" for name, size, written in found))
 
 
-def _state_of_sources() -> str:
-    """A hash of the sizes of all source files and of when each was written."""
-    return key_of(*(part for root in _SOURCES for part in _sources_in(root.name, str(root))))
-
-
-def _sources_in(shown: str, folder: str) -> Iterator[str]:
-    """The source files in a folder and below, in order; the walk is behind a link."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda each: each.name)
-    for each in entries:
-        if each.is_dir():
-            yield from _sources_in(f"{shown}/{each.name}", each.path)
-        elif each.name.endswith(".py"):
-            state = each.stat()
-            yield f"{shown}/{each.name} {state.st_size} {state.st_mtime_ns}"
+def _sources_in(shown: str, folder: str) -> Iterator[tuple[str, int, int]]:
+    """The source files in a folder and below, with their sizes and times; the walk is behind a link."""
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for each in found:
+            if each.name.startswith((".", "__pycache__")):
+                continue
+            with contextlib.suppress(OSError):  # gone meanwhile
+                if each.is_dir():
+                    yield from _sources_in(f"{shown}/{each.name}", each.path)
+                elif each.name.endswith(".py"):
+                    state = each.stat()
+                    yield f"{shown}/{each.name}", state.st_size, state.st_mtime_ns

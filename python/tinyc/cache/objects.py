@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinyc.cache.folder import Sections, cache_here
-from tinyc.cache.keys import key_of, machine_state, package_versions
+from tinyc.cache.folder import Sections, usable_cache
+from tinyc.cache.keys import key_of, package_versions, sources_state
 from tinyc.runtime import cpu_features, jit
+from tinyc.runtime.cpu_features import machine_identity
 from tinyc.runtime.jit import ObjectFile, compile_object
 
 _KIND, _CODE = "object", "code"
@@ -22,17 +23,17 @@ def object_of(llvm_ir: str, cpu: str | None = None) -> ObjectFile:
     Raises:
         TinycError, InternalError: as `compile_object`.
     """
-    store = cache_here()
-    if store is None:
+    cache = usable_cache()
+    if cache is None or sources_state() is None:
         return compile_object(llvm_ir, cpu)
     makers = [Path(str(each.__file__)).read_bytes() for each in (jit, cpu_features)]
-    key = key_of(llvm_ir, cpu or machine_state(), *package_versions("llvmlite"), *makers)
-    found = store.read(_KIND, key, _object_in)
+    key = key_of(llvm_ir, cpu or machine_identity(), *package_versions("llvmlite"), *makers)
+    found = cache.read(_KIND, key, _object_in)
     if found is None:
         found = compile_object(llvm_ir, cpu)
         manifest = {"cpu": found.cpu, "flags": list(found.flags)}
         title = f"object code for {found.cpu}"
-        store.write(_KIND, key, title, manifest, {_CODE: memoryview(found.image)})
+        cache.write(_KIND, key, title, manifest, {_CODE: memoryview(found.image)})
     return found
 
 

@@ -19,6 +19,7 @@ In reading order:
     predictions       what was predicted of the regions of a program
     compiled_model    what `tinyc.compile` gives: a model with the texts of its layers
     compilation       a program through all layers to what runs it
+    kept_programs     compiled programs in the cache
     compile           `tinyc.compile`: a program, a target and options to a model, from the cache where it is there
     onnx_runtime      ONNX Runtime as another executor of the same model
     verification      the layers of a program, compared on the same inputs

@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_program(run)
     _add_target(run)
     _add_inputs(run)
+    _add_threads(run)
     run.add_argument("--outputs", type=Path, metavar="FILE.npz", help="write the outputs there (bf16 as uint16 bits)")
     run.add_argument("--profile", action="store_true", help="print what each region took, beside what was predicted")
     run.add_argument("--log", type=Path, metavar="FILE.csv", help="append the same there, as CSV")
@@ -146,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inputs(bench)
     shown = "time it by turns with this, on the same model and inputs, and compare the numbers"
     bench.add_argument("--against", dest="runtime", choices=(_ONNXRUNTIME,), help=shown)
+    _add_threads(bench)
     bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
     bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
     shown = "list what is kept of earlier compilations, bound it, or clear it"
@@ -198,6 +200,11 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
     )
+
+
+def _add_threads(parser: argparse.ArgumentParser) -> None:
+    shown = "how many threads a run on the CPU has (default: TINYC_THREADS, else one for each CPU)"
+    parser.add_argument("--threads", type=_count, metavar="N", help=shown)
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
@@ -332,7 +339,7 @@ def _fusion_value(text: str) -> str:
 
 def _count(text: str) -> int:
     if not _is_number(text, 7) or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs; give an integer in 1 … 9,999,999")
+        raise argparse.ArgumentTypeError(f"{text!r} is no such number; give an integer in 1 … 9,999,999")
     return int(text)
 
 

@@ -6,7 +6,7 @@ In: the arguments as `arguments` reads them. Out: a table on stdout, or how much
 import argparse
 from datetime import datetime
 
-from tinyc.cache.folder import FOLDER_VARIABLE, CacheFolder, cache_folder, opened_cache
+from tinyc.cache.folder import FOLDER_VARIABLE, CacheFolder, cache_path, open_cache
 from tinyc.driver.running import print_line
 from tinyc.text.table import Table, print_table
 
@@ -17,11 +17,11 @@ def cache_command(arguments: argparse.Namespace) -> int:
     Raises:
         TinycError: `UnreadableFile`: its folder is not one of the user alone.
     """
-    folder = cache_folder()
+    folder = cache_path()
     if folder is None:
         print_line("cache", f"none: {FOLDER_VARIABLE} is empty")
         return 0
-    store = opened_cache(folder)
+    store = open_cache(folder)
     if arguments.clear or arguments.bound is not None:
         dropped = store.shrink(0 if arguments.clear else arguments.bound)
         print_line("cache", f"{folder}: {_entries(dropped)} dropped; {_held(store)}")

@@ -127,12 +127,16 @@ def compiled_model(arguments: argparse.Namespace, uses_cache: bool = False) -> C
         model = compile_program(
             source,
             request,
+            getattr(arguments, "threads", None),
             line_info=line_info,
             uses_cache=uses_cache and not is_dumped and line_info is None,
             inspect=lambda module: _inspect(module, arguments),
         )
-        if model.from_cache and arguments.inputs is None and arguments.command != "compile":
-            input_shapes(model.boundary)
+        if model.from_cache and arguments.command != "compile":
+            if arguments.inputs is None:
+                input_shapes(model.boundary)
+            if target == "cuda":
+                require_gpu()
         if arguments.weights is not None:
             model.set_weights(given_weights(arguments.weights, model.signature))
     seconds = time.perf_counter() - started

@@ -11,15 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tinyc.cache.programs import KeptProgram, program_entry
 from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, repeat_remarks
 from tinyc.driver.compiled_model import CompiledModel
+from tinyc.driver.kept_programs import KeptProgram, program_entry
 from tinyc.driver.load import executor_of
 from tinyc.driver.model import Arrays, Model
 from tinyc.driver.program_text import ProgramText, in_file, is_path, program_text
 from tinyc.driver.request import CompileRequest, request_for
 from tinyc.importers.files import collect_files
 from tinyc.runtime.artifact import Artifact
+from tinyc.runtime.container import MalformedModel
 
 if TYPE_CHECKING:
     from tinyc.driver.lowering import Lowering
@@ -105,7 +106,7 @@ def compile_program(
         with collect_remarks() as of_program, collect_files() as files:
             model = compiled(source, request, threads, line_info, inspect)
         if entry is not None and request.target != "reference":
-            entry.keep(KeptProgram(model.artifact(), model.boundary, model.layers, tuple(of_program)), files)
+            entry.keep(model, of_program, files)
     model.remarks = remarks
     return model
 
@@ -121,9 +122,14 @@ def _kept_model(
         from tinyc.driver.compilation import lowerings_of
 
         again = place.read_again()
-        if again.digest != digest:
+        try:
+            kept.require_files()
+            has_changed = again.digest != digest
+        except (MalformedModel, OSError):
+            has_changed = True
+        if has_changed:
             message = "the program has changed since it was compiled; compile it again"
-            raise TinycError("UnreadableFile", message, Where(file=source.name))
+            raise TinycError("UnreadableFile", message, Where(file=place.name))
         return lowerings_of(again, request)
 
     def compiled_for(cpu: str) -> Artifact:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.driver.clock_table import clock_table
 from tinyc.importers.files import unreadable_file
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.text.table import Table
@@ -80,12 +79,15 @@ class Profile:
 
     @property
     def table(self) -> Table:
-        """The rows as a table."""
-        return Table("regions", LOG_COLUMNS, self.rows)
+        """The rows as a table, with the rates that were reached in front of the plan."""
+        columns = (*LOG_COLUMNS[:-1], "GFLOP/s", "GB/s", LOG_COLUMNS[-1])
+        return Table("regions", columns, tuple((*row[:-1], *_rates(row), row[-1]) for row in self.rows))
 
     @property
     def clock_table(self) -> Table:
         """The time of each kernel by the clock, launches of one shape together, and their sum."""
+        from tinyc.driver.clock_table import clock_table
+
         return clock_table(self.estimates)
 
     def append_to(self, path: Path) -> None:
@@ -95,6 +97,17 @@ class Profile:
             TinycError: `UnreadableFile`: it cannot be written, or has other columns.
         """
         _append(path, self.rows)
+
+
+def _rates(row: Sequence[object]) -> tuple[float | str, float | str]:
+    """The operations and the bytes of a region in a nanosecond, where they were predicted and its time was measured."""
+    told = dict(zip(LOG_COLUMNS, row, strict=True))
+    microseconds = told["actual_us"]
+    if not isinstance(microseconds, float) or not microseconds:
+        return "", ""
+    flops, moved = (told[each] for each in ("FLOPs", "bytes"))
+    gflops, gigabytes = (each / microseconds * 1e-3 if isinstance(each, int) else "" for each in (flops, moved))
+    return gflops, gigabytes
 
 
 def start_log(path: Path) -> None:

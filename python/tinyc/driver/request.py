@@ -41,11 +41,17 @@ class CompileRequest:
     weights: tuple[str, ...]
 
     @property
+    def has_key(self) -> bool:
+        """Whether there is a text of all of it: not of a value that is no array of numbers."""
+        return all(isinstance(each, np.ndarray) for each in self.constants.values())
+
+    @property
     def text(self) -> str:
         """All of it, as a text that is another one for another request."""
         options = {arch or "": dict(each) for arch, each in self.options.items()}
+        bind = sorted((str(name), size) for name, size in self.bind.items())
         constants = {name: _told(value) for name, value in self.constants.items()}
-        return json.dumps([self.target, options, dict(self.bind), constants, sorted(self.weights)], sort_keys=True)
+        return json.dumps([self.target, options, bind, constants, sorted(self.weights)], sort_keys=True)
 
 
 def request_for(
@@ -74,11 +80,9 @@ def request_for(
     )
 
 
-def _told(value: object) -> str:
+def _told(array: np.ndarray) -> str:
     """The value of an input, as a text."""
-    if not isinstance(value, np.ndarray) or value.dtype.hasobject:
-        return repr(value)
-    return f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
 
 
 def architectures_of(target: str, arch: str | Sequence[str] | None) -> tuple[str | None, ...]:
@@ -149,7 +153,16 @@ def checked_constants(constants: object) -> dict[str, Any]:
     if not isinstance(constants, Mapping) or not all(isinstance(name, str) for name in constants):
         message = "'constants' is no mapping from names of inputs to their values; give {'axes': [1]}"
         raise TinycError("InputMismatch", message)
-    return dict(constants)
+    return {name: _own_value(value) for name, value in constants.items()}
+
+
+def _own_value(value: object) -> object:
+    """A value of an input as an array that nobody else has; what is none is left to whoever knows the input."""
+    try:
+        array = np.array(value)
+    except (TypeError, ValueError):
+        return value
+    return value if array.dtype.hasobject else array
 
 
 def checked_sizes(sizes: object) -> list[SizeSet]:

@@ -40,7 +40,7 @@ def run_saved(arguments: argparse.Namespace) -> int:
     _require_no_compiling(arguments)
     with shown_remarks(arguments):
         started = time.perf_counter()
-        model = load(arguments.program, arguments.target, arguments.arch)
+        model = load(arguments.program, arguments.target, arguments.arch, arguments.threads)
         require_simulated(arguments, model.target)
         print_line("model", f"{arguments.program} on {model.target}")
         print_line("load", f"{time.perf_counter() - started:.3f} s")

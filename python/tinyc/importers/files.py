@@ -85,13 +85,25 @@ def _sync_folder(folder: Path) -> None:
     os.close(descriptor)
 
 
-_collected: contextvars.ContextVar[list[Path] | None] = contextvars.ContextVar("files", default=None)
+#: Which file a path means, and whether it has been written to since: device, node, size, time.
+FileState = tuple[int, int, int, int]
+_collected: contextvars.ContextVar[dict[Path, FileState] | None] = contextvars.ContextVar("files", default=None)
+
+
+def file_state(path: Path) -> FileState:
+    """What a path means now.
+
+    Raises:
+        OSError: nothing.
+    """
+    state = path.stat()
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 
 @contextlib.contextmanager
-def collect_files() -> Iterator[list[Path]]:
-    """Collect the files that a program refers to, such as those of its weights, while it is read inside."""
-    found: list[Path] = []
+def collect_files() -> Iterator[dict[Path, FileState]]:
+    """Collect the files that a program refers to, such as those of its weights, and what they were when it was read."""
+    found: dict[Path, FileState] = {}
     token = _collected.set(found)
     try:
         yield found
@@ -103,7 +115,8 @@ def note_file(path: Path) -> None:
     """Tell whoever collects them that a program refers to a file."""
     found = _collected.get()
     if found is not None and path not in found:
-        found.append(path)
+        with contextlib.suppress(OSError):  # whoever reads it says why it cannot
+            found[path] = file_state(path)
 
 
 def unreadable_file(what: str, path: Path, error: Exception) -> TinycError:

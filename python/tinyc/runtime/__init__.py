@@ -13,7 +13,8 @@ In reading order:
     executable                    what a run is on every device
     device_memory                 the memory of a GPU that is not there
     cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
-    object_code, threads          an object to code in memory, and teams of threads that run it
+    perf_map, object_code         an object to code in memory, whose kernels `perf` knows by name
+    threads                       teams of threads that run it
     cpu_frame, cpu                the arguments of a run, and a run
     sim                           the simulated GPU
     assembler, cuda_driver        the GPU: PTX to machine code, and the driver,

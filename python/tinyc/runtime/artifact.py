@@ -167,16 +167,25 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
     Raises:
         TinycError: `UnreadableFile`: it cannot be written, or a file that arrays are mapped from has changed.
     """
-    tested = () if artifact.self_test is None else artifact.self_test.arrays
-    of_others = (array for each in artifact.others for array in each.arrays.values())
-    for array in (*artifact.arrays.values(), *of_others, *tested):
-        require_unchanged(array)
+    require_unchanged_arrays(artifact)
     chunks = container_chunks(*artifact_content(artifact))
     try:
         replace_file(path, chunks)
     except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
     return sum(map(len, chunks))
+
+
+def require_unchanged_arrays(artifact: Artifact) -> None:
+    """Check that the files that arrays are mapped from are what they were.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    tested = () if artifact.self_test is None else artifact.self_test.arrays
+    of_others = (array for each in artifact.others for array in each.arrays.values())
+    for array in (*artifact.arrays.values(), *of_others, *tested):
+        require_unchanged(array)
 
 
 def read_artifact(path: Path) -> Artifact:

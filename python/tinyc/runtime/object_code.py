@@ -23,6 +23,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
+from tinyc.runtime.perf_map import note_functions
+
 #: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for several
 #: (`sincos`), or for an instruction that a CPU lacks, in f64, and with an f behind the name in f32.
 _OF_MEMORY = ("memcpy", "memmove", "memset")
@@ -68,6 +70,8 @@ class Code:
             raise ObjectError(f"the machine code has no function {', '.join(missing)}")
         known = (*exported, *(name for name in other if name in defined))
         self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in known}
+        functions = [each for each in defined.values() if each.is_function and each.section in found.sections]
+        note_functions((each.name, memory.address_of(each), each.size) for each in functions)
 
 
 class _Symbol(NamedTuple):
@@ -76,6 +80,8 @@ class _Symbol(NamedTuple):
     name: str
     section: int | None
     value: int
+    size: int
+    is_function: bool
 
 
 class _Relocation(NamedTuple):
@@ -123,7 +129,9 @@ def _read_object(image: bytes) -> _Object:
 
 def _symbol(name: str, entry: Any) -> _Symbol:
     section = entry["st_shndx"]
-    return _Symbol(name, None if section == "SHN_UNDEF" else section, entry["st_value"])
+    is_function = entry["st_info"]["type"] == "STT_FUNC"
+    place = None if section == "SHN_UNDEF" else section
+    return _Symbol(name, place, entry["st_value"], entry["st_size"], is_function)
 
 
 def _relocations(sections: dict[int, Section], loaded: dict[int, Section]) -> Iterator[_Relocation]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tinyc
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.executors.random_arrays import random_arrays
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -148,31 +148,102 @@ def test_a_damaged_entry_is_compiled_anew(cache):
         path.write_bytes(content)
     model = tinyc.compile(SOFTMAX, bind=SIZES)
     assert not model.from_cache
-    assert [each.code for each in model.remarks if each.code.startswith("cache")] == ["cache-entry-dropped"] * 2
+    told = [each.code for each in model.remarks if each.code.startswith("cache")]
+    assert told == ["cache-entry-dropped"] * 2
     np.testing.assert_allclose(model.run(X=X)["y"].sum(1), 1, rtol=1e-6)
     assert tinyc.compile(SOFTMAX, bind=SIZES).from_cache
 
 
-def test_weights_in_another_file_are_part_of_it(tmp_path):
+def onnx_of_weights(folder, values):
+    """Write a model that adds weights, which lie in a file beside it, to x."""
     onnx = pytest.importorskip("onnx")
-    path, values = tmp_path / "m.onnx", np.array([1, 2, 3], np.float32)
-    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    path, helper, kind = folder / "m.onnx", onnx.helper, onnx.TensorProto.FLOAT
     x, y = (helper.make_tensor_value_info(name, kind, [3]) for name in "xy")
-    weight = onnx.numpy_helper.from_array(values, "w")
+    weight = onnx.numpy_helper.from_array(np.array(values, np.float32), "w")
     graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], [weight])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
     onnx.save(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
-    zeros = np.zeros(3, np.float32)
+    return path
+
+
+def replaced(folder, values):
+    (folder / "new").write_bytes(np.array(values, np.float32).tobytes())
+    (folder / "new").rename(folder / "w.bin")
+
+
+ZEROS = np.zeros(3, np.float32)
+
+
+def test_weights_in_another_file_are_part_of_it(tmp_path):
+    path = onnx_of_weights(tmp_path, [1, 2, 3])
     for _ in range(2):
         found = tinyc.compile(path)
-    assert (found.from_cache, found.run(x=zeros)["y"].tolist()) == (True, [1, 2, 3])
-    (tmp_path / "new").write_bytes((values + 1).tobytes())
-    (tmp_path / "new").rename(tmp_path / "w.bin")
+    assert (found.from_cache, found.run(x=ZEROS)["y"].tolist()) == (True, [1, 2, 3])
+    replaced(tmp_path, [2, 3, 4])
     found = tinyc.compile(path)
-    assert (found.from_cache, found.run(x=zeros)["y"].tolist()) == (False, [2, 3, 4])
+    assert (found.from_cache, found.run(x=ZEROS)["y"].tolist()) == (False, [2, 3, 4])
     (tmp_path / "w.bin").unlink()
     with pytest.raises(TinycError, match=r"w\.bin"):
         tinyc.compile(path)
+
+
+def test_weights_that_change_while_a_program_is_compiled_keep_nothing(tmp_path, monkeypatch, cache):
+    from tinyc.driver import compilation
+
+    path, compiled = onnx_of_weights(tmp_path, [1, 2, 3]), compilation.compiled
+
+    def slowly(*given):
+        model = compiled(*given)
+        replaced(tmp_path, [7, 8, 9])
+        return model
+
+    monkeypatch.setattr(compilation, "compiled", slowly)
+    assert tinyc.compile(path).run(x=ZEROS)["y"].tolist() == [1, 2, 3]
+    monkeypatch.undo()
+    monkeypatch.setenv("TINYC_CACHE", str(cache))
+    again = tinyc.compile(path)
+    assert (again.from_cache, again.run(x=ZEROS)["y"].tolist()) == (False, [7, 8, 9])
+
+
+def test_a_model_is_not_lowered_again_from_other_weights(tmp_path):
+    path = onnx_of_weights(tmp_path, [1, 2, 3])
+    tinyc.compile(path)
+    model = tinyc.compile(path)
+    replaced(tmp_path, [7, 8, 9])
+    assert model.from_cache
+    assert model.run(x=ZEROS)["y"].tolist() == [1, 2, 3]
+    for work in (lambda: model.save(tmp_path / "m.tinyc", cpu="x86-64-v2"), model.add_self_test):
+        with pytest.raises(TinycError, match="has changed since it was compiled"):
+            work()
+
+
+def test_fixed_inputs_are_part_of_the_key_whatever_they_are(tmp_path):
+    path, long = onnx_of_weights(tmp_path, [0, 0, 0]), np.zeros(3, np.float32)
+    compiled = [tinyc.compile(path, constants={"x": value}) for value in (long, [0, 5, 0], [np.float64(0), 0, 6])]
+    long[:] = 3  # the caller's own, which is no part of what was compiled
+    assert [each.run()["y"].tolist() for each in compiled] == [[0, 0, 0], [0, 5, 0], [0, 0, 6]]
+    assert tinyc.compile(path, constants={"x": np.array([0.0, 5.0, 0.0])}).run()["y"].tolist() == [0, 5, 0]
+    assert tinyc.compile(path, constants={"x": [0, 5, 0]}).from_cache
+
+
+def test_symbols_that_are_no_names_are_refused_as_ever():
+    with pytest.raises(TinycError):
+        tinyc.compile(SOFTMAX, bind={"M": 4, 1: 2})
+
+
+def test_a_profile_needs_no_source(tmp_path):
+    path = tmp_path / "p.json"
+    shutil.copy(SOFTMAX, path)
+    for _ in range(2):
+        model = tinyc.compile(path, bind=SIZES)
+    with collect_remarks() as remarks:
+        told = model.profile(X=X)
+    assert (told.rows[0][5] != "", remarks) == (True, [])
+    model = tinyc.compile(path, bind=SIZES)
+    path.unlink()
+    (row,) = model.profile(X=X).rows
+    assert row[5] == ""
+    assert row[9] > 0
 
 
 def in_a_process(*arguments):
