@@ -151,15 +151,18 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
     bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
     shown = "list what is kept of earlier compilations, bound it, or clear it"
-    cache = commands.add_parser("cache", help=shown, allow_abbrev=False)
-    one = cache.add_mutually_exclusive_group()
-    one.add_argument("--clear", action="store_true", help="drop all")
-    shown = "drop what was used longest ago, until all make at most so many bytes"
-    one.add_argument("--bound", type=_size_bytes, metavar="512M", help=shown)
+    _add_cache(commands.add_parser("cache", help=shown, allow_abbrev=False))
     # What follows these is the simulator's to read: cli hands it on.
     commands.add_parser("simulate", help="run and check a kernel of a PTX file", add_help=False)
     commands.add_parser("time", help="say how long a kernel of a PTX file would take on a GPU", add_help=False)
     return parser
+
+
+def _add_cache(parser: argparse.ArgumentParser) -> None:
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--clear", action="store_true", help="drop all")
+    shown = "drop what was used longest ago, until all make at most so many bytes"
+    one.add_argument("--bound", type=_size_bytes, metavar="512M", help=shown)
 
 
 def _version() -> str:
