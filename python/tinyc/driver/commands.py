@@ -129,7 +129,7 @@ def compiled_model(arguments: argparse.Namespace, uses_cache: bool = False) -> C
             request,
             getattr(arguments, "threads", None),
             line_info=line_info,
-            uses_cache=uses_cache and not is_dumped and line_info is None,
+            uses_cache=uses_cache and not is_dumped,
             inspect=lambda module: _inspect(module, arguments),
         )
         if model.from_cache and arguments.command != "compile":

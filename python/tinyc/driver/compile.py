@@ -70,8 +70,7 @@ def compile(
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
         written = program_text(source)
-        uses_cache = dump is None and line_info is None
-        model = compile_program(written or source, request, threads, line_info=line_info, uses_cache=uses_cache)
+        model = compile_program(written or source, request, threads, line_info=line_info, uses_cache=dump is None)
         if isinstance(weights, Mapping):
             model.set_weights(weights)
         if dump is not None:
@@ -91,22 +90,23 @@ def compile_program(
 ) -> CompiledModel:
     """Compile a program as it is asked for, or, where it `uses_cache`, take what was kept of it.
 
-    What is compiled is `inspect`ed when it has been read. Only a `ProgramText` is kept.
+    What is compiled is `inspect`ed when it has been read. Only a `ProgramText` is kept, and none with `line_info`.
 
     Raises:
         TinycError: as `compile`.
     """
-    entry = program_entry(source, request) if uses_cache and isinstance(source, ProgramText) else None
+    may_keep = uses_cache and line_info is None
+    entry = program_entry(source, request) if may_keep and isinstance(source, ProgramText) else None
     with collect_remarks() as remarks:
         kept = None if entry is None else entry.read()
         if kept is not None and isinstance(source, ProgramText):
             return _kept_model(kept, source, request, threads, remarks)
         from tinyc.driver.compilation import compiled  # with MLIR, which takes a second to import
 
-        with collect_remarks() as of_program, collect_files() as files:
+        with collect_files() as files:
             model = compiled(source, request, threads, line_info, inspect)
         if entry is not None and request.target != "reference":
-            entry.keep(model, of_program, files)
+            entry.keep(model, files)
     model.remarks = remarks
     return model
 

@@ -7,7 +7,7 @@ is none.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ class ProgramEntry:
     def __init__(self, cache: CacheFolder, state: str, source: ProgramText, request: CompileRequest) -> None:
         self._cache, self._source = cache, source
         place = (source.name or "", "" if source.folder is None else str(source.folder))
-        self._key = key_of(state, machine_identity(), *place, source.content, request.text)
+        self._key = key_of(state, machine_identity(), *place, source.digest, request.text)
 
     def read(self) -> KeptProgram | None:
         """The compiled program, if it has been kept."""
@@ -69,8 +69,8 @@ class ProgramEntry:
         artifact = found.artifact.with_programs(lambda program: with_file(program, name))
         return replace(found, artifact=artifact)
 
-    def keep(self, model: CompiledModel, remarks: Iterable[Remark], files: Mapping[Path, FileState]) -> None:
-        """Keep a model that was compiled of the source and of `files`, and what it was said of it meanwhile.
+    def keep(self, model: CompiledModel, files: Mapping[Path, FileState]) -> None:
+        """Keep a model that was compiled of the source and of `files`, with its remarks.
 
         Where one of them has changed since it was read, nothing is kept.
         """
@@ -87,7 +87,7 @@ class ProgramEntry:
             "boundary": frozen_to_json(model.boundary),
             "layers": list(model.layers),
             # Each as a text, in which the evidence has its order; what is said of the cache itself is of one run.
-            "remarks": [json.dumps(asdict(each)) for each in remarks if not each.code.startswith("cache-")],
+            "remarks": [json.dumps(asdict(each)) for each in model.remarks if not each.code.startswith("cache-")],
             "files": hashes,
         }
         title = f"{self._source.name or 'a text'}, compiled for {artifact.target}"

@@ -5,6 +5,7 @@ compiled is what was looked at.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import sys
@@ -32,9 +33,9 @@ class ProgramText:
         """The text as bytes."""
         return self.text.encode("utf-8", "surrogatepass") if isinstance(self.text, str) else self.text
 
-    @property
+    @functools.cached_property
     def digest(self) -> bytes:
-        """A hash of the content."""
+        """A hash of the content, which a key has, and by which a change is seen."""
         return hashlib.sha256(self.content).digest()
 
     @property
