@@ -79,11 +79,11 @@ class RegionToLoops(Pass):
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""
         unit = vector_unit_of(self.cpu)
-        turns: dict[str, tuple[Dim, tuple[str, ...]]] = {}
+        turns: dict[str, tuple[Dim, tuple[str, ...], bool]] = {}
         for kernel in kernels_of(module).values():
             tiny.erase_unused(kernel.block)
             require_materialized(kernel)
-            turns[kernel.name] = kernel.nest.turns, tuple(kernel.symbols)
+            turns[kernel.name] = kernel.nest.turns, tuple(kernel.symbols), _has_windows(kernel)
             _write_function(kernel, unit)
             kernel.op.erase()
         passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
@@ -94,11 +94,19 @@ class RegionToLoops(Pass):
                 _split(function, *turns[function.name.value])
 
 
-def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str]) -> None:
-    """Split the loops of a function where guards change, and choose them by what does not change in them."""
+def _has_windows(kernel: Kernel) -> bool:
+    """Whether terms of a window are written out, whose guards are conditions on the index of a loop."""
+    return isinstance(kernel.nest, StepNest) and bool(kernel.nest.steps.windows)
+
+
+def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str], has_windows: bool) -> None:
+    """Split the loops of a function where guards change, and choose them by what does not change in them.
+
+    Guards of windows are seen to be such once a loop over the only tile of a row has gone.
+    """
     simplify = passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)")
     known = KnownExtents.of_kernel(function, symbols)
-    if hoist_index_loads(function, known):
+    if hoist_index_loads(function, known) or has_windows:
         simplify.run(function.operation)
     if split_loops(function, turns, known):
         simplify.run(function.operation)

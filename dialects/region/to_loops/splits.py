@@ -175,7 +175,8 @@ def _interval(op: ir.OpView, counter: ir.Value, known: KnownExtents) -> _Interva
     predicate = arith.CmpIPredicate(code.value)
     left, right = _moved(op.lhs, counter, known), known.of(op.rhs)
     if predicate is arith.CmpIPredicate.ult and left is not None and right is not None and is_nonnegative(right):
-        return _Interval(left.first(0), left.first(right))
+        low, high = left.first(0), left.first(right)
+        return None if low is None or high is None else _Interval(low, high)
     if predicate not in _SIGNED:
         return None
     is_below = predicate is arith.CmpIPredicate.slt
@@ -183,19 +184,26 @@ def _interval(op: ir.OpView, counter: ir.Value, known: KnownExtents) -> _Interva
         left, right, is_below = _moved(op.rhs, counter, known), known.of(op.lhs), not is_below
     if left is None or right is None:
         return None
-    return _Interval(None, left.first(right)) if is_below else _Interval(left.first(right + 1), None)
+    edge = left.first(right if is_below else right + 1)
+    if edge is None:
+        return None
+    return _Interval(None, edge) if is_below else _Interval(edge, None)
 
 
 @dataclass(frozen=True)
 class _Moved:
-    """`(index + by) floordiv divisor` of a loop's index."""
+    """`(factor * index + by) floordiv divisor` of a loop's index, the factor positive."""
 
     by: Dim
     divisor: int = 1
+    factor: int = 1
 
-    def first(self, value: Dim) -> Dim:
-        """The first index for which it is at least a value."""
-        return value * self.divisor - self.by
+    def first(self, value: Dim) -> Dim | None:
+        """The first index for which it is at least a value; None where that is no extent."""
+        reached = value * self.divisor - self.by
+        if self.factor == 1:
+            return reached
+        return -(-reached // self.factor) if isinstance(reached, int) else None
 
 
 def _moved(value: ir.Value, counter: ir.Value, known: KnownExtents) -> _Moved | None:
@@ -205,21 +213,25 @@ def _moved(value: ir.Value, counter: ir.Value, known: KnownExtents) -> _Moved | 
     match value.owner:
         case arith.IndexCastOp() as op:
             return _moved(op.in_, counter, known) if is_wide(value.type) else None
-        case arith.AddIOp() | arith.SubIOp() | arith.DivUIOp() as op:
+        case arith.AddIOp() | arith.SubIOp() | arith.DivUIOp() | arith.MulIOp() as op:
             rest, by = _moved(op.lhs, counter, known), known.of(op.rhs)
         case _:
             return None
     if by is None or rest is None or not is_wide(value.type):
         return None
-    moved, divisor = rest.by, rest.divisor
-    if not isinstance(op, arith.DivUIOp):
+    moved, divisor, factor = rest.by, rest.divisor, rest.factor
+    if isinstance(op, arith.MulIOp):
+        if not isinstance(by, int) or by < 1 or divisor != 1:
+            return None
+        moved, factor = moved * by, factor * by
+    elif not isinstance(op, arith.DivUIOp):
         moved += (by if isinstance(op, arith.AddIOp) else -by) * divisor
     elif isinstance(by, int) and is_nonnegative(moved):  # of a negative index it is another
         divisor *= by
     else:
         return None
-    is_small = all(abs(each) < _NO_OVERFLOW for each in (moved, divisor) if isinstance(each, int))
-    return _Moved(moved, divisor) if is_small else None
+    is_small = all(abs(each) < _NO_OVERFLOW for each in (moved, divisor, factor) if isinstance(each, int))
+    return _Moved(moved, divisor, factor) if is_small else None
 
 
 # --- conditions that do not change in the loop ------------------------------------------------------------------------

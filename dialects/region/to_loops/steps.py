@@ -5,6 +5,7 @@ row's size. An element-wise phase writes an output, or keeps a row of what is de
 """
 
 import contextlib
+import itertools
 import math
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
@@ -82,6 +83,8 @@ class _Step:
             assert isinstance(op, tiny.ReduceOp)  # what reduces
             if scan is not None:
                 self._scan(phase, op, scan, places, row)
+            elif phase.block.name in self.steps.windows:
+                self._reduce_window(phase, op, places, row)
             elif self.tile is not None or phase.block.name in self.steps.along_inner:
                 self._reduce_neighbours(phase, op, places, row)
             else:
@@ -128,6 +131,20 @@ class _Step:
                 memref.store(total, row, self._slot(phase, here))
             elif not phase.inner:
                 elements.reduced[op.output] = lambda _: finished
+
+    def _reduce_window(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
+        """Each of the neighbours along the last loop by all of its terms, written out: sums are in registers."""
+        elements = self.elements
+        assert self.tile is not None  # windows are of steps in tiles
+        with self._inside(phase, phase.inner, places) as near, self._along((phase.loops[-1], self.tile), near) as here:
+            total = initial(op)
+            for taps in itertools.product(*(range(extent) for extent in self.steps.windows[phase.block.name])):
+                at = zip(phase.reduced, map(elements.index, taps), strict=True)
+                total = elements.combined(op, total, self._term(op, {**here, **dict(at)}))
+            if row is not None:
+                memref.store(total, row, self._slot(phase, here))
+            if op.output in self.outputs:
+                self._store(op.output, self._result_index(op, here), elements.finished(op, total))
 
     def _reduce_neighbours(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
         """Neighbours along the last loop together, or along the innermost axis that is kept."""

@@ -6,6 +6,7 @@ the one along which memory is contiguous, a tile of neighbouring steps is comput
 that are too short for lanes. What later phases read of a row lies in a buffer of its size.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,7 +31,8 @@ class CpuSteps:
     """The steps of a kernel; `in_tiles`: a tile of neighbours along the last loop at a time.
 
     `held` are the phases of which later ones read more than a number of this step; `kept` are the element-wise values
-    that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together.
+    that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together;
+    those of `windows` have so few terms in a tile, of these extents, that all are written out.
     """
 
     kernel: KernelLoops
@@ -38,6 +40,7 @@ class CpuSteps:
     held: frozenset[str]
     kept: frozenset[ir.Value]
     along_inner: frozenset[str]
+    windows: Mapping[str, tuple[int, ...]]
     scans: Mapping[str, Scan]
 
     @property
@@ -78,7 +81,15 @@ def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -
         return held
     along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
     scans = {phase.block.name: scan_of(kernel, phase) for phase in loops.phases if phase.scan_axis is not None}
-    return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, scans)
+    windows = {phase.block.name: found for phase in loops.reductions if in_tiles and (found := _window(phase))}
+    return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, windows, scans)
+
+
+def _window(phase: Phase) -> tuple[int, ...]:
+    """The extents of a reduction of few terms, which are numbers; none of another one."""
+    found = tuple(each for each in phase.reduced_extents if isinstance(each, int))
+    is_known = phase.scan_axis is None and len(found) == len(phase.reduced_extents)
+    return found if is_known and 1 < math.prod(found) <= GENERIC_CPU.window_terms else ()
 
 
 def scan_of(kernel: KernelLoops, phase: Phase) -> Scan:

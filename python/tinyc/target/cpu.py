@@ -88,6 +88,8 @@ class CpuTarget:
     #: memory; up to the second number LLVM does that better itself, by shuffles.
     fewest_lanes: int
     shuffled_elements: int
+    #: The terms of a reduction that are written out where neighbours are reduced together: those of 4 by 4 places.
+    window_terms: int
     #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are inside.
     enough_turns: int
     rates: Rates
@@ -109,6 +111,7 @@ GENERIC_CPU = CpuTarget(
     step_bytes=128 * 1024,
     fewest_lanes=32,
     shuffled_elements=8,
+    window_terms=16,
     enough_turns=256,
     rates=Rates(
         bytes_per_second=100e9,

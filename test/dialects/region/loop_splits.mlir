@@ -135,3 +135,25 @@ func.func @rows(%data: tensor<9x?xf32, #tiny.dims<[9, "K"]>> {tiny.name = "data"
   %0 = "tiny.gather"(%data, %ids) {axis = 0 : i64} : (tensor<9x?xf32, #tiny.dims<[9, "K"]>>, tensor<70xi64>) -> tensor<70x?xf32, #tiny.dims<[70, "K"]>>
   return %0 : tensor<70x?xf32, #tiny.dims<[70, "K"]>>
 }
+
+// -----
+
+// A window in tiles of neighbours is written out. Its guards go, also behind a stride: the first place is apart, and
+// those behind it read nine terms where all rows of the window are inside.
+// CHECK-LABEL: func.func @reduce_max
+// CHECK: scf.for %[[ROW:.*]] = %low to %high
+// CHECK: arith.remui %[[ROW]], %c8
+// CHECK: scf.for %[[J:.*]] = %c1 to %c40
+// CHECK-NEXT: arith.muli %[[J]], %c2
+// CHECK-NOT: scf.if
+// CHECK-COUNT-9: memref.load
+// CHECK-NOT: memref.load
+// CHECK: memref.store
+// CHECK-NEXT: }
+// CHECK-NEXT: } else {
+func.func @window(%x: tensor<2x3x16x80xf32> {tiny.name = "x"}) -> (tensor<2x3x8x40xf32> {tiny.name = "y"}) {
+  %0 = "tiny.pad"(%x) {lo = array<i64: 0, 0, 1, 1>, hi = array<i64: 0, 0, 1, 1>, value = 0xFF800000 : f32} : (tensor<2x3x16x80xf32>) -> tensor<2x3x18x82xf32>
+  %1 = "tiny.pool"(%0) {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>} : (tensor<2x3x18x82xf32>) -> tensor<2x3x8x40x3x3xf32>
+  %2 = "tiny.reduce"(%1) {axes = array<i64: 4, 5>, op = "max"} : (tensor<2x3x8x40x3x3xf32>) -> tensor<2x3x8x40xf32>
+  return %2 : tensor<2x3x8x40xf32>
+}
