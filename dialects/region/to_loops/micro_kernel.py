@@ -13,7 +13,7 @@ from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
 from tinyc.mlir import arith, ir, memref, vector
 from tinyc.mlir.constants import number
-from tinyc.target import VectorUnit
+from tinyc.target import GENERIC_CPU, VectorUnit
 from tinyc.vocabulary.element_type import ElementType
 
 #: How many products a prefetch is ahead, and into which cache, as `memref.prefetch` counts them.
@@ -74,8 +74,8 @@ class MicroKernel:
 
     def prefetch(self, elements: Elements, memory: ir.Value, slot: ir.Value) -> None:
         """Emit the prefetch of packed columns that a later product of those at `slot` reads: they are in L2."""
-        for at in range(self.vectors):
-            place = elements.moved(slot, _AHEAD * self.columns + at * self.lanes)
+        for at in range(0, self.columns, GENERIC_CPU.line_bytes // self.element.size_bytes):
+            place = elements.moved(slot, _AHEAD * self.columns + at)
             memref.prefetch(memory, [place], False, _NEAREST, True)
 
     def columns_at(
@@ -90,13 +90,12 @@ class MicroKernel:
         return [vector.maskedload(self.vector_type, memory, [place], mask, zero) for place, mask in pairs]
 
     def multiplied(
-        self, elements: Elements, left: tuple[ir.Value, ir.Value], columns: Sequence[ir.Value], sums: Sequence[ir.Value]
+        self, memory: ir.Value, places: Sequence[ir.Value], columns: Sequence[ir.Value], sums: Sequence[ir.Value]
     ) -> list[ir.Value]:
-        """Emit the products of `rows` elements, from a place of memory on, with `columns`, added to `sums`."""
-        memory, first = left
+        """Emit the products of an element for each row, at `places` in memory, with `columns`, added to `sums`."""
         found: list[ir.Value] = []
-        for row in range(self.rows):
-            factor = vector.broadcast(self.vector_type, memref.load(memory, [elements.moved(first, row)]))
+        for row, place in enumerate(places):
+            factor = vector.broadcast(self.vector_type, memref.load(memory, [place]))
             for at, column in enumerate(columns):
                 found.append(self._added(factor, column, sums[row * self.vectors + at]))
         return found

@@ -77,9 +77,11 @@ class _Tile:
             self.right = Panels(
                 elements, own.pop(0), columns, product.columns.most, lanes, depth, zero, self.columns.each, inside
             )
-        inside = product.has_rows_inside
-        left = own.pop(0) if inside else row_memory(depth * rows, register, "left")
-        self.left = Panels(elements, left, rows, product.rows.most, lanes, depth, zero, self.rows.each, inside)
+        self.left = None
+        if not product.reads_left_in_place:
+            inside = product.has_rows_inside
+            left = own.pop(0) if inside else row_memory(depth * rows, register, "left")
+            self.left = Panels(elements, left, rows, product.rows.most, lanes, depth, zero, self.rows.each, inside)
         self.sums = own.pop() if own else row_memory(rows * self.pitch, register, "sums")
 
     def emit(self) -> None:
@@ -128,7 +130,9 @@ class _Tile:
         self.right.pack(self.columns.count, count, element)
 
     def _pack_left(self, first: ir.Value, count: ir.Value | int, row: ir.Value | None = None) -> None:
-        """Pack a panel of the left operand: for the rows of a micro-kernel from `row` on, or for all of the tile."""
+        """Pack a panel of the left operand, where it is: for the micro-kernel from `row` on, or for all of the tile."""
+        if self.left is None:
+            return
         elements, left = self.elements, self.product.left
         start = elements.index(0) if row is None else row
         rows = self.rows.count if row is None else count_from(elements, row, self.micro.rows, self.rows.count)
@@ -163,14 +167,59 @@ class _Tile:
         elements, micro = self.elements, self.micro
         slot = self._sum_slot(row, column)
         start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
+        rows = self._rows_in_place(row, first) if self.left is None else self._packed_rows(row)
         columns = self._columns_in_place(column, first) if self.right is None else self._packed_columns(column)
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
             (k,) = index
-            left = self.left.slot(row if self.product.has_rows_inside else elements.index(0), k)
-            return micro.multiplied(elements, (self.left.memory, left), columns(k), sums)
+            return micro.multiplied(*rows(k), columns(k), sums)
 
         micro.store(elements, self.sums, slot, self.pitch, elements.carried((count,), start, step))
+
+    def _packed_rows(self, row: ir.Value) -> Callable[[ir.Value], tuple[ir.Value, list[ir.Value]]]:
+        """Where in which memory the elements of packed rows are that a product has."""
+        elements, left = self.elements, self.left
+        assert left is not None  # it is packed
+        panel = row if self.product.has_rows_inside else elements.index(0)
+
+        def rows(k: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+            first = left.slot(panel, k)
+            return left.memory, [elements.moved(first, near) for near in range(self.micro.rows)]
+
+        return rows
+
+    def _rows_in_place(self, row: ir.Value, first: ir.Value) -> Callable[[ir.Value], tuple[ir.Value, list[ir.Value]]]:
+        """The same where rows are read as they lie in memory; those behind the last one of the tile are this one."""
+        elements, micro, left = self.elements, self.micro, self.product.left
+        memory, address = self._in_place(left)
+        count = self.rows.count
+        are_whole = isinstance(count, int) and count % micro.rows == 0
+        last = None if are_whole else arith.subi(elements.extent(count), elements.index(1))
+        starts: list[ir.Value] = []
+        for near in range(micro.rows):
+            here = elements.moved(row, near)
+            places = self.rows.places(here if last is None or near == 0 else arith.minsi(here, last))
+            at = dict(zip(self.product.row_axes, places, strict=True))
+            starts.append(address(self._index_of_factor(first, elements.index(0), at)))
+
+        def rows(k: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+            return memory, [arith.addi(start, k) for start in starts]
+
+        return rows
+
+    def _in_place(self, factor: ir.Value) -> tuple[ir.Value, Callable[[IndexValues], ir.Value]]:
+        """The memory of an operand that is not packed, and where in it the element at an index is."""
+        elements = self.elements
+        access, shape = traced(factor), tensor_type(factor.type).shape
+        source = access.source.owner
+        assert isinstance(source, region.ReadOp)  # it is read in place
+        size = extents.product(region.held_tensor(source.buffer.type).shape)
+
+        def address(index: IndexValues) -> ir.Value:
+            place = tuple(elements.position(each, index, shape) for each in access.map)
+            return elements.counters.value(elements.address(source.buffer, place))
+
+        return flat_view(elements.buffers[source.buffer], elements.extent(size)), address
 
     def _packed_columns(self, column: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """Which vectors of packed columns a product has."""
@@ -186,23 +235,15 @@ class _Tile:
 
     def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """Which vectors of columns a product has where they are read as they lie in memory."""
-        elements, micro, right = self.elements, self.micro, self.product.right
-        source = traced(right).source.owner
-        assert isinstance(source, region.ReadOp)  # they are read in place
-        memory = elements.buffers[source.buffer]
-        size = extents.product(region.held_tensor(source.buffer.type).shape)
-        flat = flat_view(memory, elements.extent(size))
+        elements, micro = self.elements, self.micro
+        memory, address = self._in_place(self.product.right)
         side = self.product.columns
         are_whole = all(extents.divide(each, micro.columns) is not None for each in (side.lines, side.most))
         masks = [] if are_whole else micro.masks(elements, arith.subi(elements.extent(self.columns.count), column))
 
         def columns(k: ir.Value) -> list[ir.Value]:
             index = self._index_of_factor(first, k, self._along_columns(column))
-            access = traced(right)
-            shape = tensor_type(right.type).shape
-            place = tuple(elements.position(each, index, shape) for each in access.map)
-            address = elements.counters.value(elements.address(source.buffer, place))
-            return micro.columns_at(elements, flat, address, masks)
+            return micro.columns_at(elements, memory, address(index), masks)
 
         return columns
 

@@ -133,10 +133,10 @@ class _Step:
                 elements.reduced[op.output] = lambda _: finished
 
     def _reduce_window(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
-        """Each of the neighbours along the last loop by all of its terms, written out: sums are in registers."""
+        """Neighbours along the last loop or the innermost axis, each by all of its terms: sums are in registers."""
         elements = self.elements
-        assert self.tile is not None  # windows are of steps in tiles
-        with self._inside(phase, phase.inner, places) as near, self._along((phase.loops[-1], self.tile), near) as here:
+        run = None if self.tile is None else (phase.loops[-1], self.tile)
+        with self._inside(phase, phase.inner, places) as near, self._along(run, near) as here:
             total = initial(op)
             for taps in itertools.product(*(range(extent) for extent in self.steps.windows[phase.block.name])):
                 at = zip(phase.reduced, map(elements.index, taps), strict=True)

@@ -142,19 +142,24 @@ class CpuProduct:
         """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
         rows = self.rows.lines
         is_few = isinstance(rows, int) and rows < GENERIC_CPU.rows_worth_packing
-        is_same = tensor_type(self.right.type).element == self.accumulator
-        return is_few and is_same and self._has_columns_beside_each_other
+        return is_few and self._is_one_row(self.right, self.column_axes, self.columns.lines)
 
-    @property
-    def _has_columns_beside_each_other(self) -> bool:
-        """Whether the right operand is in memory, and each of its columns right behind the one before."""
+    @functools.cached_property
+    def reads_left_in_place(self) -> bool:
+        """Whether the left operand is not packed: the elements of each row are beside each other in memory as it is."""
+        return self._is_one_row(self.left, self.phase.reduced, self.depth)
+
+    def _is_one_row(self, factor: ir.Value, along: tuple[int, ...], extent: Dim) -> bool:
+        """Whether an operand is in memory as sums take it, and along some axes each element right behind the last."""
         dims = self.kernel.dims
-        access = trace(self.right, dims)
-        if isinstance(access, NonScop) or access.guards or not isinstance(access.source.owner, region.ReadOp):
+        access = trace(factor, dims)
+        is_same = tensor_type(factor.type).element == self.accumulator
+        is_read = not isinstance(access, NonScop) and isinstance(access.source.owner, region.ReadOp)
+        if isinstance(access, NonScop) or access.guards or not (is_same and is_read):
             return False
         memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
-        found = strided_access(memory, shape_of(self.right, dims), ((), self.column_axes, ()))
-        return not isinstance(found, str) and found.columns == (AxisRun(self.columns.lines, 1),)
+        found = strided_access(memory, shape_of(factor, dims), ((), along, ()))
+        return not isinstance(found, str) and found.columns == (AxisRun(extent, 1),)
 
     @property
     def room_in_panel(self) -> int:
@@ -179,7 +184,7 @@ class CpuProduct:
         sums = (self.rows.most + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
             (right, not self.reads_right_in_place),
-            (left, self.has_rows_inside),
+            (left, self.has_rows_inside and not self.reads_left_in_place),
             (sums, not self.has_one_panel),
         )
         return tuple(TensorType(self.accumulator, (size,)) for size, is_needed in are_needed if is_needed)

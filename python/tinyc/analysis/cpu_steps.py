@@ -32,7 +32,7 @@ class CpuSteps:
 
     `held` are the phases of which later ones read more than a number of this step; `kept` are the element-wise values
     that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together;
-    those of `windows` have so few terms in a tile, of these extents, that all are written out.
+    those of `windows` have so few terms for neighbours, of these extents, that all are written out.
     """
 
     kernel: KernelLoops
@@ -81,7 +81,8 @@ def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -
         return held
     along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
     scans = {phase.block.name: scan_of(kernel, phase) for phase in loops.phases if phase.scan_axis is not None}
-    windows = {phase.block.name: found for phase in loops.reductions if in_tiles and (found := _window(phase))}
+    beside = [phase for phase in loops.reductions if in_tiles or phase.inner]
+    windows = {phase.block.name: found for phase in beside if (found := _window(phase))}
     return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, windows, scans)
 
 

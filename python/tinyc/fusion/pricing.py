@@ -14,9 +14,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.analysis.poly.block import PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
-from tinyc.expr import extents
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.fusion.form import Form, form_of
 from tinyc.fusion.graph import NodeKind
@@ -25,6 +26,7 @@ from tinyc.fusion.group_candidate import candidate_of
 from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
+from tinyc.target.machine import Rates
 from tinyc.target.target import Target
 from tinyc.vocabulary.types import TensorType
 
@@ -138,7 +140,7 @@ class Pricing:
         """The price of a group whose form is new, and what holds for all groups of its form."""
         candidate = candidate_of(group)
         scheme, resources = self._taken(candidate)
-        rates, work = self.machine.rates, Work(group, resources, self.machine.rates.special_function_flops)
+        rates, work = self.machine.rates, Work(group, resources, self.machine.rates)
         (fill, resident), flops = self._fill(resources), work.flops_of(group)
         cost = Cost(
             read_bytes=work.read_bytes,
@@ -206,8 +208,8 @@ def ctas_per_sm(resources: Resources, target: Target) -> int:
 class Work:
     """What the kernels of the groups of one form compute and move; `group` is one of them."""
 
-    def __init__(self, group: Group, resources: Resources, special_flops: int) -> None:
-        self._group, self._resources, self._special = group, resources, special_flops
+    def __init__(self, group: Group, resources: Resources, rates: Rates) -> None:
+        self._group, self._resources, self._rates = group, resources, rates
         self._inlined_flops: dict[tuple[int, Inlined], float] = {}
 
     @functools.cached_property
@@ -250,14 +252,17 @@ class Work:
             return float(_elements(block))
         if block.kind == "movement_affine":
             return 0.0
-        return _instances(block) * (self._special if node.is_special else 1.0)
+        return _instances(block) * (self._rates.special_function_flops if node.is_special else 1.0)
 
     def _again(self, number: int, inlined: Inlined) -> float:
         """The operations of one node that an anchor, by its number, computes where it reads it."""
         key = number, inlined
         if key not in self._inlined_flops:
-            times = self._times(self._group.anchors[number], inlined.moved)
-            self._inlined_flops[key] = times * (self._special if inlined.is_special else 1.0)
+            anchor, rates = self._group.anchors[number], self._rates
+            flops = rates.special_function_flops if inlined.is_special else 1
+            if any(_is_scattered(read, anchor.block) for read in anchor.block.accesses if _is_of(read, inlined)):
+                flops = max(flops, rates.scattered_flops)
+            self._inlined_flops[key] = self._times(anchor, inlined.moved) * flops
         return self._inlined_flops[key]
 
     def _times(self, anchor: Anchor, moved: frozenset[int]) -> float:
@@ -319,6 +324,21 @@ def tensor_bytes(tensor: TensorType) -> int:
 def four_digits(value: float) -> float:
     """A number to four digits, so that texts are the same everywhere."""
     return float(f"{value:.4g}")
+
+
+def _is_of(read: PolyAccess, inlined: Inlined) -> bool:
+    """Whether a node that is computed where it is read may compute with what an access reads."""
+    moved = moved_axes(read)
+    return bool(moved) and moved <= inlined.moved
+
+
+def _is_scattered(read: PolyAccess, block: PolyBlock) -> bool:
+    """Whether elements that a block reads beside each other, for neighbours of what it writes, lie apart in memory."""
+    innermost = max(kept_axes(block), default=None)
+    if innermost is None:
+        return False
+    along = [row for row in read.index if innermost in axes.positions(row)]
+    return bool(along) and (along != [read.index[-1]] or dict(along[0].terms).get(Axis(innermost)) != 1)
 
 
 def _instances(block: PolyBlock) -> int:

@@ -88,7 +88,7 @@ class CpuTarget:
     #: memory; up to the second number LLVM does that better itself, by shuffles.
     fewest_lanes: int
     shuffled_elements: int
-    #: The terms of a reduction that are written out where neighbours are reduced together: those of 4 by 4 places.
+    #: The terms of a reduction that are written out where neighbours are reduced together: those of 5 by 5 places.
     window_terms: int
     #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are inside.
     enough_turns: int
@@ -111,13 +111,14 @@ GENERIC_CPU = CpuTarget(
     step_bytes=128 * 1024,
     fewest_lanes=32,
     shuffled_elements=8,
-    window_terms=16,
+    window_terms=25,
     enough_turns=256,
     rates=Rates(
         bytes_per_second=100e9,
         flops_per_second=8 * 3e9 * 32,  # cores, cycles, two fused multiply-adds of 8 lanes a cycle
         product_flops_per_second=8 * 3e9 * 32,
         special_function_flops=32,  # scalar calls of the mathematical library, or a polynomial of some 16 terms
+        scattered_flops=16,  # one lane, with its own index arithmetic
         launch_seconds=5e-6,  # handing a kernel to threads that wait
         parallel_threads=8,
     ),

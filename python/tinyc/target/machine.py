@@ -13,6 +13,8 @@ class Rates:
     product_flops_per_second: float
     #: What a division, a root or a transcendental function takes, in operations.
     special_function_flops: int
+    #: What another operation takes, in operations, where what it reads does not lie side by side in memory.
+    scattered_flops: int
     #: From the end of one kernel to the start of the next that needs it.
     launch_seconds: float
     #: Of work that can run at the same time, what fills the machine: threads on a GPU, turns of a loop on a CPU.

@@ -119,6 +119,7 @@ class Target:
             flops_per_second=self.f32_flops_per_second,
             product_flops_per_second=2 * self.f16_tensor_flops_per_second,  # i8 has twice the rate
             special_function_flops=self.special_function_flops,
+            scattered_flops=1,  # each thread has one element
             launch_seconds=self.launch_seconds,
             parallel_threads=self.sms * self.threads_per_sm // 2,
         )
