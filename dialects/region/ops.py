@@ -31,6 +31,9 @@ BOUNDARY_ALIGNMENT_BYTES = 128
 #: Attributes: of a kernel, the sizes at which it is the same as the one that it is an alternative of (`guards` has more
 #: of where it is launched); of a launch, the alternatives of its kernel.
 SIZES, SIZE_GUARDS, ALTERNATIVES = "sizes", "guards", "alternatives"
+#: An attribute of a kernel: the numbers of the buffers whose matrices lie in memory in panels, one behind the other,
+#: each with `PANEL_COLUMNS` columns, row by row. What a kernel computes of them is the same.
+PANELS, PANEL_COLUMNS = "panels", 16
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -90,7 +93,7 @@ class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
 
     One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same; or `guards`,
-    relations between extents: there it is launched.
+    relations between extents: there it is launched. `panels`, which may be left out, are buffers in another order.
     """
 
     sym_name: ir.StringAttr
@@ -185,6 +188,30 @@ def _check_kernel(op: KernelOp) -> None:
     if SIZES in op.attributes:
         sizes_of_attribute(op.attributes[SIZES])
     guards_of(op.attributes.get(SIZE_GUARDS, None), SIZE_GUARDS)
+    _check_panels(op)
+
+
+def is_in_panels(buffer: Any) -> bool:
+    """Whether the matrix of a kernel's buffer, a block argument, lies in memory in panels."""
+    return isinstance(buffer, ir.BlockArgument) and buffer.arg_number in list(_panels(buffer.owner.owner))
+
+
+def _panels(op: ir.OpView) -> ir.DenseI64ArrayAttr | tuple[int, ...]:
+    found = op.attributes.get(PANELS, None)
+    return found if isinstance(found, ir.DenseI64ArrayAttr) else ()
+
+
+def _check_panels(op: KernelOp) -> None:
+    if PANELS not in op.attributes:
+        return
+    arguments = list(op.regions[0].blocks[0].arguments)
+    for number in _panels(op):
+        shape = held_tensor(arguments[number].type).shape if 0 <= number < len(arguments) else ()
+        if len(shape) != 2 or not isinstance(shape[1], int) or shape[1] % PANEL_COLUMNS:
+            kind = f"a matrix with a multiple of {PANEL_COLUMNS} columns"
+            raise Malformed(f"has 'panels' {op.attributes[PANELS]}; buffer {number} is not {kind}")
+    if not list(_panels(op)):
+        raise Malformed(f"has 'panels' {op.attributes[PANELS]}; write the numbers of buffers, array<i64: 1>")
 
 
 def sizes_of_attribute(attribute: ir.Attribute) -> dict[str, int]:

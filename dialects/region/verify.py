@@ -65,6 +65,27 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
                     yield from _launch(op, launchables, symbols)
                     yield from _alternatives(op, launchables)
                     yield from _unstated(op, relations, stated)
+            yield from _panels(block, launchables)
+
+
+def _panels(block: ir.Block, launchables: Mapping[str, Launchable]) -> Iterator[Violation]:
+    """Check that what one kernel writes in panels others read in panels, and nothing else."""
+    panels: set[ir.Value] = set()
+    for op in block.operations:
+        launch = op.callee.owner if isinstance(op, func.CallIndirectOp) else None
+        symbol = launch.attributes["kernel"] if isinstance(launch, region.LaunchOp) else None
+        kernel = launchables.get(symbol.value) if isinstance(symbol, ir.FlatSymbolRefAttr) else None
+        values = list(op.operands if launch is None else op.operands[1:])
+        if isinstance(kernel, Kernel) and len(kernel.inputs) == len(values):
+            expected = [region.is_in_panels(each) for each in kernel.inputs]
+            written = zip(op.results, kernel.outputs, strict=False)
+            panels.update(result for result, buffer in written if region.is_in_panels(buffer))
+        else:
+            expected = [False] * len(values)
+        for position, (value, in_panels) in enumerate(zip(values, expected, strict=True)):
+            if (value in panels) is not in_panels:
+                given, taken = ("in panels", "row by row")[:: 1 if value in panels else -1]
+                yield op.location, f"'{op.operation.name}' takes operand {position} {taken}, and it is {given}"
 
 
 def _launch(

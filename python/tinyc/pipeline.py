@@ -15,6 +15,7 @@ from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.to_cuda import GpuToCuda
 from tinyc.dialects.gpu.to_nvvm.lowering import GpuToNvvm
 from tinyc.dialects.nvvm.to_ptx import NvvmToPtx
+from tinyc.dialects.region.pack_weights import RegionPackWeights
 from tinyc.dialects.region.plan import RegionPlan
 from tinyc.dialects.region.specialize import RegionSpecialize
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
@@ -35,6 +36,7 @@ PASSES: tuple[type[Pass], ...] = (
     TinyToPoly,
     TinyToRegion,
     RegionSpecialize,  # before what is decided of a kernel depends on its sizes
+    RegionPackWeights,  # behind the alternatives, whose kernels read the same weights as they are
     RegionPlan,
     RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
     GpuToCuda,  # the other way out of gpu: it expands the kernels itself
@@ -74,6 +76,7 @@ CPU: tuple[Step, ...] = (
     *TINY,
     TinyToRegion(target="cpu"),
     RegionSpecialize(),
+    RegionPackWeights(),  # before the host is lowered: which kernels run once is seen there
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops(),
     ExecExpandF16(),  # while the conversions are still arith ops

@@ -83,6 +83,29 @@ def test_few_rows_read_the_right_operand_where_it_is(rows, is_transposed, is_in_
 
 
 @pytest.mark.parametrize(
+    ("left", "right", "is_in_place", "is_transposed"),
+    [
+        ("f32 64 50", "f32 50 40", True, False),
+        ("f32 64 50", "f32 40 50", True, True),
+        ("f32 50 64", "f32 50 40", False, False),
+        ("f16 64 50", "f16 50 40", False, None),  # what is cast on the way is packed in the type of the sums
+    ],
+)
+def test_rows_along_the_sum_are_read_in_place_and_a_whole_right_operand_is_a_matrix(
+    left, right, is_in_place, is_transposed
+):
+    p = Program(a=left, b=right)
+    a = p["a"] if left.endswith("64 50") else p.permute(p["a"], perm=(1, 0))
+    b = p["b"] if right.endswith("50 40") else p.permute(p["b"], perm=(1, 0))
+    p.result(matmul(p, a, b, "64 40 50"))
+    nest = nest_of(p)
+    assert isinstance(nest, CpuProduct)
+    assert nest.reads_left_in_place == is_in_place
+    found = nest.right_matrix
+    assert (None if found is None else found[1].is_transposed) == is_transposed
+
+
+@pytest.mark.parametrize(
     ("batch", "places", "rows", "columns"),
     [("B", 7, 64, "49*B"), ("B", 2, "4*B", 64), ("B", 8, 64, "64*B"), (2, 7, 64, 98), (31, 2, 124, 64)],
 )

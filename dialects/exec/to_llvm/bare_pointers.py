@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 # `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
 from tinyc import mlir
-from tinyc.codegen.elements import flat_view
 from tinyc.codegen.index_code import CachedIndexCode
+from tinyc.codegen.places import flat_view
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent

@@ -41,6 +41,13 @@ def prepared_calls(function: func.FuncOp, launchables: Mapping[str, Launchable])
     A kernel that depends on the run, by an extent, the key of random numbers or the check of an index, runs each time,
     and so does one that gives a result of the function.
     """
+    return kept_between_runs(function, launchables)[1]
+
+
+def kept_between_runs(
+    function: func.FuncOp, launchables: Mapping[str, Launchable]
+) -> tuple[set[ir.Value], list[func.CallIndirectOp]]:
+    """The values of a function that are the same in all runs, and the calls (`prepared_calls`) that make some."""
     block = body_block(function)
     flags = weight_flags(function)
     kept: set[ir.Value] = {argument for argument, is_weight in zip(block.arguments, flags, strict=True) if is_weight}
@@ -58,7 +65,7 @@ def prepared_calls(function: func.FuncOp, launchables: Mapping[str, Launchable])
             if is_whole and not returned & set(op.results) and _is_fixed(op, launchables):
                 kept.update(op.results)
                 found.append(op)
-    return found
+    return kept, found
 
 
 def _below_reshapes(value: ir.Value) -> ir.Value:

@@ -4,6 +4,7 @@ from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.graphs import is_tensor
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec import ops as exec_
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
@@ -21,6 +22,11 @@ def require_kernel(kernel: Kernel) -> None:
         TinycError: `InvalidAttribute`: an output has no memory; `NoGpuKernel`.
     """
     require_materialized(kernel)
+    if region.PANELS in kernel.op.attributes:
+        message = (
+            "buffers of the kernel are in panels, which CPU kernels read; run --region-to-gpu without packing weights"
+        )
+        raise TinycError("NoGpuKernel", message, where(kernel.location))
     for op in kernel.body:
         if isinstance(op, tiny.MovementOp):
             continue

@@ -58,8 +58,7 @@ class MicroKernel:
 
     def load(self, elements: Elements, memory: ir.Value, slot: ir.Value, pitch: int) -> list[ir.Value]:
         """Emit the loads of sums that begin at `slot`, their rows `pitch` apart."""
-        places = self._places(elements, slot, pitch)
-        return [vector.load(self.vector_type, memory, [place]) for place in places]
+        return self.vectors_at(memory, list(self._places(elements, slot, pitch)))
 
     def store(self, elements: Elements, memory: ir.Value, slot: ir.Value, pitch: int, sums: Sequence[ir.Value]) -> None:
         """Emit the stores of sums."""
@@ -75,8 +74,11 @@ class MicroKernel:
     def prefetch(self, elements: Elements, memory: ir.Value, slot: ir.Value) -> None:
         """Emit the prefetch of packed columns that a later product of those at `slot` reads: they are in L2."""
         for at in range(0, self.columns, GENERIC_CPU.line_bytes // self.element.size_bytes):
-            place = elements.moved(slot, _AHEAD * self.columns + at)
-            memref.prefetch(memory, [place], False, _NEAREST, True)
+            self.prefetch_line(elements, memory, elements.moved(slot, at), self.columns)
+
+    def prefetch_line(self, elements: Elements, memory: ir.Value, place: ir.Value, columns: int) -> None:
+        """Emit the prefetch of a line that a later product reads, each of them being `columns` behind the last."""
+        memref.prefetch(memory, [elements.moved(place, _AHEAD * columns)], False, _NEAREST, True)
 
     def columns_at(
         self, elements: Elements, memory: ir.Value, slot: ir.Value, masks: Sequence[ir.Value] = ()
@@ -84,10 +86,14 @@ class MicroKernel:
         """Emit the loads of the vectors of columns from `slot` on; where there are masks, of nothing beside them."""
         places = [elements.moved(slot, at * self.lanes) for at in range(self.vectors)]
         if not masks:
-            return [vector.load(self.vector_type, memory, [place]) for place in places]
+            return self.vectors_at(memory, places)
         zero = vector.broadcast(self.vector_type, number(0, scalars.register_type(self.element)))
         pairs = zip(places, masks, strict=True)
         return [vector.maskedload(self.vector_type, memory, [place], mask, zero) for place, mask in pairs]
+
+    def vectors_at(self, memory: ir.Value, places: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit the loads of vectors from their places on."""
+        return [vector.load(self.vector_type, memory, [place]) for place in places]
 
     def multiplied(
         self, memory: ir.Value, places: Sequence[ir.Value], columns: Sequence[ir.Value], sums: Sequence[ir.Value]

@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, ExitStack
 
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, IndexValues, flat_view, traced
+from tinyc.codegen.elements import Elements, IndexValues, traced
+from tinyc.codegen.places import flat_view
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
@@ -72,7 +73,7 @@ class _Tile:
         rows, columns, lanes = self.micro.rows, self.micro.columns, self.micro.lanes
         depth, zero = product.room_in_panel, initial(product.op)
         self.right = None
-        if not in_place:
+        if not (in_place or product.reads_right_in_panels):
             inside = product.has_columns_inside
             self.right = Panels(
                 elements, own.pop(0), columns, product.columns.most, lanes, depth, zero, self.columns.each, inside
@@ -168,7 +169,7 @@ class _Tile:
         slot = self._sum_slot(row, column)
         start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
         rows = self._rows_in_place(row, first) if self.left is None else self._packed_rows(row)
-        columns = self._columns_in_place(column, first) if self.right is None else self._packed_columns(column)
+        columns = self._columns(column, first)
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
             (k,) = index
@@ -221,10 +222,16 @@ class _Tile:
 
         return flat_view(elements.buffers[source.buffer], elements.extent(size)), address
 
-    def _packed_columns(self, column: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
-        """Which vectors of packed columns a product has."""
-        right = self.right
-        assert right is not None  # it is packed
+    def _columns(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+        """Which vectors of columns, those from `column` on, a product of the panel from `first` on has."""
+        if self.right is not None:
+            return self._packed_columns(self.right, column)
+        if self.product.reads_right_in_panels:
+            return self._columns_in_panels(column, first)
+        return self._columns_in_place(column, first)
+
+    def _packed_columns(self, right: Panels, column: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+        """The same of packed columns."""
 
         def columns(k: ir.Value) -> list[ir.Value]:
             slot = right.slot(column, k)
@@ -233,8 +240,26 @@ class _Tile:
 
         return columns
 
+    def _columns_in_panels(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+        """The same where they are in memory in panels; behind the last one is one of zeros."""
+        elements, micro = self.elements, self.micro
+        memory, address = self._in_place(self.product.right)
+        starts: list[ir.Value] = []
+        for at in range(micro.vectors):
+            here = self._along_columns(elements.moved(column, at * micro.lanes))
+            starts.append(address(self._index_of_factor(first, elements.index(0), here)))
+
+        def columns(k: ir.Value) -> list[ir.Value]:
+            beyond = arith.muli(k, elements.index(region.PANEL_COLUMNS))
+            places = [arith.addi(start, beyond) for start in starts]
+            for place in places[:: max(1, region.PANEL_COLUMNS // micro.lanes)]:
+                micro.prefetch_line(elements, memory, place, region.PANEL_COLUMNS)
+            return micro.vectors_at(memory, places)
+
+        return columns
+
     def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
-        """Which vectors of columns a product has where they are read as they lie in memory."""
+        """The same where they are read as they lie in memory."""
         elements, micro = self.elements, self.micro
         memory, address = self._in_place(self.product.right)
         side = self.product.columns

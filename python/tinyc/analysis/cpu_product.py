@@ -10,16 +10,16 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis.access import NonScop, shape_of, trace
+from tinyc.analysis.access import Access, NonScop, shape_of, trace
 from tinyc.analysis.cpu_form import ProductLoops, jumps
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
-from tinyc.analysis.strided_access import AxisRun, BufferAccess, strided_access
+from tinyc.analysis.strided_access import AxisRun, BufferAccess, StridedAccess, strided_access
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr import extents
-from tinyc.expr.axes import Shape
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU, WIDEST_VECTORS
@@ -31,6 +31,16 @@ from tinyc.vocabulary.types import TensorType
 _ROWS, _COLUMNS = 14, 64
 #: The lanes of vectors, at most, and so the elements of a line that are packed by one transposition of registers.
 TRANSPOSED_LANES = 16
+
+
+@dataclass(frozen=True)
+class RightMatrix:
+    """A right operand that is a whole tensor: it has a row for each product or, transposed, for each column."""
+
+    element: ElementType
+    products: int
+    columns: int
+    is_transposed: bool
 
 
 @dataclass(frozen=True)
@@ -149,17 +159,56 @@ class CpuProduct:
         """Whether the left operand is not packed: the elements of each row are beside each other in memory as it is."""
         return self._is_one_row(self.left, self.phase.reduced, self.depth)
 
+    @functools.cached_property
+    def reads_right_in_panels(self) -> bool:
+        """Whether the right operand is not packed, since all its columns are in memory in panels (`region.PANELS`)."""
+        access = self._read(self.right, in_panels=True)
+        if access is None or len(self.column_axes) != 1 or len(self.phase.reduced) != 1:
+            return False
+        return access.map == tuple(axes.term(Axis(each)) for each in (*self.phase.reduced, *self.column_axes))
+
+    @functools.cached_property
+    def right_matrix(self) -> tuple[ir.Value, RightMatrix] | None:
+        """The right operand as a matrix, and its buffer, where it is packed and all of that; None where it is not."""
+        access, products, columns = self._read(self.right), self.depth, self.columns.lines
+        is_packed = not (self.reads_right_in_place or self.reads_right_in_panels)
+        if access is None or not (is_packed and isinstance(products, int) and isinstance(columns, int)):
+            return None
+        if len(self.column_axes) != 1 or len(self.phase.reduced) != 1 or min(products, columns) < 2:
+            return None
+        strided = self._strided(self.right, access, (self.phase.reduced, self.column_axes, ()))
+        source = access.source.owner
+        assert isinstance(source, region.ReadOp)  # what `_read` finds
+        if isinstance(strided, str) or extents.product(tensor_type(access.source.type).shape) != products * columns:
+            return None
+        along = strided.rows[-1:] + strided.columns[-1:]
+        for is_transposed, strides in ((False, (columns, 1)), (True, (1, products))):
+            if along == (AxisRun(products, strides[0]), AxisRun(columns, strides[1])):
+                return source.buffer, RightMatrix(self.accumulator, products, columns, is_transposed)
+        return None
+
     def _is_one_row(self, factor: ir.Value, along: tuple[int, ...], extent: Dim) -> bool:
         """Whether an operand is in memory as sums take it, and along some axes each element right behind the last."""
-        dims = self.kernel.dims
-        access = trace(factor, dims)
-        is_same = tensor_type(factor.type).element == self.accumulator
-        is_read = not isinstance(access, NonScop) and isinstance(access.source.owner, region.ReadOp)
-        if isinstance(access, NonScop) or access.guards or not (is_same and is_read):
-            return False
-        memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
-        found = strided_access(memory, shape_of(factor, dims), ((), along, ()))
+        access = self._read(factor)
+        found = "" if access is None else self._strided(factor, access, ((), along, ()))
         return not isinstance(found, str) and found.columns == (AxisRun(extent, 1),)
+
+    def _read(self, factor: ir.Value, *, in_panels: bool = False) -> Access | None:
+        """How an operand is read of memory, if that has it as sums take it, row-major or in panels."""
+        access = trace(factor, self.kernel.dims)
+        is_same = tensor_type(factor.type).element == self.accumulator
+        if isinstance(access, NonScop) or access.guards or not is_same:
+            return None
+        read = access.source.owner
+        return access if isinstance(read, region.ReadOp) and region.is_in_panels(read.buffer) is in_panels else None
+
+    def _strided(
+        self, factor: ir.Value, access: Access, sides: tuple[Sequence[int], Sequence[int], Sequence[int]]
+    ) -> StridedAccess | str:
+        """Where the elements of an operand are, its `sides` being rows, columns and the batch."""
+        dims = self.kernel.dims
+        memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
+        return strided_access(memory, shape_of(factor, dims), sides)
 
     @property
     def room_in_panel(self) -> int:
@@ -183,7 +232,7 @@ class CpuProduct:
         left = self.room_in_panel * (self.rows.most + _ROWS)
         sums = (self.rows.most + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
-            (right, not self.reads_right_in_place),
+            (right, not (self.reads_right_in_place or self.reads_right_in_panels)),
             (left, self.has_rows_inside and not self.reads_left_in_place),
             (sums, not self.has_one_panel),
         )

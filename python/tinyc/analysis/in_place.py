@@ -25,7 +25,7 @@ def in_place_pairs(op: region.KernelOp) -> tuple[InPlacePair, ...]:
     body = body_of(op)
     yields = [each for each in body if isinstance(each, region.YieldOp)]
     whole = (region.OrderedOp, region.CheckedOp, ReduceOp)
-    if len(yields) != 1 or any(isinstance(each, whole) for each in body):
+    if len(yields) != 1 or any(isinstance(each, whole) for each in body) or region.PANELS in op.attributes:
         return ()
     kernel = kernel_loops(op)
     if isinstance(kernel, str) or len(kernel.loops.phases) != 1:

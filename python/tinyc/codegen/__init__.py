@@ -9,6 +9,7 @@ In reading order:
     identifiers            names as PTX and C++ take them
     reduction_steps        where a reduction starts, and what it runs over
     counters               index values as expressions over counters
+    places                 where elements of dense buffers are
     elements               an element of any value, by the access maps and the ops above it
     scatter_update, top_k  one update of a scatter, one row of a top-k
     software_math          mathematical functions as arithmetic

@@ -16,6 +16,7 @@ from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import philox, scalars
 from tinyc.codegen.counters import UNBOUNDED, Counters
+from tinyc.codegen.places import element_place, flat_view
 from tinyc.codegen.reduction_steps import accumulator_element, initial, joined, reduced_shape
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import ops as region
@@ -232,7 +233,7 @@ class Elements:
     def address(self, buffer: ir.Value, index: IndexValues) -> AxisExpr:
         """Where an element of a kernel argument stands in its row."""
         shape = region.held_tensor(buffer.type).shape
-        return self.counters.linear(self.counters.expressions(index, shape), shape)
+        return element_place(self.counters, self.counters.expressions(index, shape), shape, region.is_in_panels(buffer))
 
     def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
         """An element of the result of a Tiny op."""
@@ -270,7 +271,9 @@ class Elements:
         """A memref and the index in it: of a row of all elements where the address has fewer divisions."""
         memory, shape = self.buffers[buffer], region.held_tensor(buffer.type).shape
         at, address = self.counters.expressions(index, shape), self.address(buffer, index)
-        if self.counters.divisions(address) >= sum(map(self.counters.divisions, at)):
+        if not region.is_in_panels(buffer) and self.counters.divisions(address) >= sum(
+            map(self.counters.divisions, at)
+        ):
             return memory, list(index)
         return flat_view(memory, self.extent(extents.product(shape))), [self.counters.value(address)]
 
@@ -361,13 +364,6 @@ class Elements:
         read = TensorType(element, result.shape)
         value = self._guarded(scan.element, scan.element.guards, read, index)
         return scalars.cast(value, element, accumulator_element(op))
-
-
-def flat_view(memory: ir.Value, size: ir.Value) -> ir.Value:
-    """Emit a memref of the `size` elements of a dense one, row-major."""
-    dynamic = ir.ShapedType.get_dynamic_size()
-    flat = ir.MemRefType.get([dynamic], ir.MemRefType(memory.type).element_type)
-    return memref.reinterpret_cast(flat, memory, [], [size], [], [0], [dynamic], [1])
 
 
 def call_after(value: ir.Value, element: ir.Value) -> ir.Value:

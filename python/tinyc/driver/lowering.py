@@ -45,7 +45,7 @@ _CPU_STEPS: dict[str, tuple[Step, ...]] = {
     "tiny": TINY,
     "indexbook": INDEX_BOOK,
     "poly_view": POLY_VIEW,
-    "region": _through(CPU, "region-specialize"),
+    "region": _through(CPU, "region-pack-weights"),
     "exec": _through(CPU, "region-to-exec"),
     "loops": _through(CPU, "region-to-loops"),
     "llvm": CPU,

@@ -32,6 +32,8 @@ from tinyc.vocabulary.types import TensorType
 
 #: Registers of a thread besides its accumulators: addresses, indices, values of the moment.
 _OTHER_REGISTERS = 40
+#: The turns of a loop that fill lanes.
+_FEWEST_LANES = 8
 
 
 @dataclass(frozen=True)
@@ -333,12 +335,17 @@ def _is_of(read: PolyAccess, inlined: Inlined) -> bool:
 
 
 def _is_scattered(read: PolyAccess, block: PolyBlock) -> bool:
-    """Whether elements that a block reads beside each other, for neighbours of what it writes, lie apart in memory."""
-    innermost = max(kept_axes(block), default=None)
-    if innermost is None:
-        return False
-    along = [row for row in read.index if innermost in axes.positions(row)]
-    return bool(along) and (along != [read.index[-1]] or dict(along[0].terms).get(Axis(innermost)) != 1)
+    """Whether no lanes read an access: along neither axis that lanes may run over are its elements side by side."""
+    shape = block.statement.shape
+    innermost = [max(each, default=None) for each in (kept_axes(block), reduction_axes(block))]
+    lanes = [axis for axis in innermost if axis is not None and nominal(shape[axis]) >= _FEWEST_LANES]
+    return bool(lanes) and all(_jumps(read, axis) for axis in lanes)
+
+
+def _jumps(read: PolyAccess, axis: int) -> bool:
+    """Whether an access moves along an axis other than from each element to its neighbour in memory."""
+    along = [row for row in read.index if axis in axes.positions(row)]
+    return bool(along) and (along != [read.index[-1]] or dict(along[0].terms).get(Axis(axis)) != 1)
 
 
 def _instances(block: PolyBlock) -> int:

@@ -207,3 +207,47 @@ func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
   omp.terminator
 }) {sym_name = "copy", plan = {stages = 9 : i64}} : () -> ()
+
+// -----
+
+// Panels are those of a matrix with whole ones.
+!buffer = !region.memref<tensor<4x8xf32>, [8, 1], 128 : i64, true>
+// expected-error @+1 {{'region.kernel' has 'panels' array<i64: 1>; buffer 1 is not a matrix with a multiple of 16 columns}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4x8xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4x8xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", panels = array<i64: 1>} : () -> ()
+
+// -----
+
+// They are numbers of buffers.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+// expected-error @+1 {{'region.kernel' has 'panels' 1 : i64; write the numbers of buffers, array<i64: 1>}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", panels = 1 : i64} : () -> ()
+
+// -----
+
+// What one kernel writes in panels others read in panels.
+!buffer = !region.memref<tensor<4x16xf32>, [16, 1], 128 : i64, true>
+!t = tensor<4x16xf32>
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> !t
+  "region.yield"(%0, %y) {materialize = "gmem"} : (!t, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "pack", panels = array<i64: 1>} : () -> ()
+func.func @main(%a: !t) -> !t {
+  %k = "region.launch"() {kernel = @pack} : () -> ((!t) -> !t)
+  %0 = call_indirect %k(%a) : (!t) -> !t
+  // expected-error @+1 {{'func.call_indirect' takes operand 0 row by row, and it is in panels}}
+  %1 = call_indirect %k(%0) : (!t) -> !t
+  // expected-error @+1 {{'func.return' takes operand 0 row by row, and it is in panels}}
+  return %1 : !t
+}

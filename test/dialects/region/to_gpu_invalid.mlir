@@ -80,3 +80,15 @@ gpu.module @kernels {
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
+
+// -----
+
+// Panels are for CPU kernels.
+!buffer = !region.memref<tensor<4x16xf32>, [16, 1], 128 : i64, true>
+// expected-error @+1 {{buffers of the kernel are in panels, which CPU kernels read; run --region-to-gpu without packing weights [TC205 NoGpuKernel]}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4x16xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4x16xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "pack", panels = array<i64: 1>} : () -> ()

@@ -175,7 +175,7 @@
 // CHECK: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8xf32>
 // CHECK: scf.for %{{.*}} = %low to %high
 // CHECK: scf.for %[[I:.*]] = %c0 to %c8
-// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c30 step %c1 iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
 // CHECK: %[[NEXT:.*]] = arith.addf %[[SO_FAR]], %{{.*}} : f32
 // CHECK: scf.yield %[[NEXT]] : f32
 // CHECK: memref.store %[[SUM]], %[[ROW]][%[[I]]]
@@ -184,9 +184,9 @@
 // CHECK: %[[READ:.*]] = memref.load %[[ROW]][%[[BACK]]]
 // CHECK: memref.store %[[READ]], %y[%[[J]]]
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<8x5xf32>, [5, 1], 128 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 128 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<8x5xf32>, [5, 1], 128 : i64, true>) -> tensor<8x5xf32>
-  %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf32>) -> tensor<8xf32>
+^bb0(%x: !region.memref<tensor<8x30xf32>, [30, 1], 128 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<8x30xf32>, [30, 1], 128 : i64, true>) -> tensor<8x30xf32>
+  %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x30xf32>) -> tensor<8xf32>
   %2 = "tiny.flip"(%1) {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<8xf32>
   "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<8xf32>, !region.memref<tensor<8xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator

@@ -1,0 +1,222 @@
+"""Weights of products on a CPU in the order in which they are multiplied: packed once, by kernels of their own."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tinyc.analysis.cpu_product import CpuProduct, RightMatrix
+from tinyc.analysis.graphs import functions_of
+from tinyc.dialects.launch import launchables_of
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.kernel import Kernel, kernels_of
+from tinyc.dialects.region.to_exec.const_pool import kept_between_runs
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.axes import Shape
+from tinyc.mlir import func, ir
+from tinyc.mlir.bodies import end_body
+from tinyc.mlir.names import DistinctNames, declared_symbols
+from tinyc.passes import Pass
+from tinyc.vocabulary.attributes import tensor_type, to_type
+from tinyc.vocabulary.types import TensorType
+
+
+@dataclass(frozen=True)
+class RegionPackWeights(Pass):
+    """Keep the weights of products in panels of columns, so that no run packs them.
+
+    Requires:
+        1. The module holds `region.kernel`s for a CPU, and host functions that launch them.
+    Ensures:
+        1. A product (`analysis.cpu_product`) that packs a right operand, which is a matrix in memory, for each tile
+           reads it as `[panel][product][column of the panel]`, if in every launch it depends on weights and constants
+           alone. A kernel in front of the launch makes that of it, once for all that read it.
+        2. Columns are filled up with zeros, and a panel of zeros is behind the last one: wide vectors read two.
+        3. A kernel that has alternatives for sizes, or is one, stays: these do not read the same.
+    Before:
+        !b = !region.memref<tensor<64x64xf32>, [64, 1], 64 : i64, true> !t = tensor<64x64xf32> !p = tensor<64x64x64xf32>
+        "region.kernel"() ({ ^bb0(%x: !b, %w: !b, %y: !b): %0 = "region.read"(%x) : (!b) -> !t
+        %1 = "region.read"(%w) : (!b) -> !t %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0,2>} : (!t) -> !p
+        %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (!t) -> !p
+        %4 = "tiny.mul"(%2, %3) : (!p,!p) -> !p %5 = "tiny.reduce"(%4) {axes = array<i64: 2>, op = "sum"} : (!p) -> !t
+        "region.yield"(%5, %y) {materialize = "gmem"} : (!t,!b) -> () omp.terminator }) {sym_name = "matmul"} : () -> ()
+        func.func @main(%x: !t, %w: !t {tiny.weight}) -> !t { %k = "region.launch"() {kernel = @matmul}
+          : () -> ((!t, !t) -> !t)   %0 = call_indirect %k(%x, %w) : (!t, !t) -> !t   return %0 : !t }
+    After:
+        !b = !region.memref<tensor<64x64xf32>, [64, 1], 128 : i64, true>  !t = tensor<64x64xf32>  !m = tensor<64x80xf32>
+        !panels = !region.memref<tensor<64x80xf32>, [80, 1], 128 : i64, true>
+        "region.kernel"() ({ ^bb0(%w: !b, %p: !panels): %0 = "region.read"(%w) : (!b) -> !t
+          %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (!t) -> !t
+          %2 = "tiny.pad"(%1) {hi = array<i64: 0, 16>, lo = array<i64: 0, 0>, value = 0.0 : f32} : (!t) -> !m
+          "region.yield"(%2, %p) {materialize = "gmem"} : (!m, !panels) -> ()
+          omp.terminator }) {panels = array<i64: 1>, sym_name = "pack"} : () -> ()
+        …
+    Source: specification 003 (pack); Goto, van de Geijn, "Anatomy of High-Performance Matrix Multiplication".
+    """
+
+    name: ClassVar[str] = "region-pack-weights"
+    consumes: ClassVar[tuple[str, ...]] = ("region",)
+    produces: ClassVar[tuple[str, ...]] = ("region",)
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (region.KernelOp,)
+
+    def run(self, module: ir.Module) -> None:
+        """Pack the weights of every kernel of `module` that takes them so."""
+        calls, kept = _calls(module), _kept(module)
+        found = _packed_operands(module)
+        packed = {name: each for name, each in found.items() if _are_kept(calls, name, each, kept)}
+        packs = _Packs(module)
+        for call in calls:
+            if _kernel_of(call) in packed:
+                packs.launch(call, *packed[_kernel_of(call)])
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """The operand of a kernel that it reads in panels, by its position."""
+
+    position: int
+    matrix: RightMatrix
+
+
+def _calls(module: ir.Module) -> list[func.CallIndirectOp]:
+    """The launches of regions by the host functions, in order."""
+    ops = (op for each in functions_of(module) for block in each.regions[0].blocks for op in block.operations)
+    return [op for op in ops if isinstance(op, func.CallIndirectOp) and isinstance(op.callee.owner, region.LaunchOp)]
+
+
+def _kept(module: ir.Module) -> set[ir.Value]:
+    """The values of the host functions that are the same in all runs."""
+    launchables = launchables_of(module)
+    return set[ir.Value]().union(*(kept_between_runs(each, launchables)[0] for each in functions_of(module)))
+
+
+def _packed_operands(module: ir.Module) -> dict[str, tuple[Kernel, _Operand]]:
+    """The kernels by name that would be given a matrix in panels, and which operand that is."""
+    found: dict[str, tuple[Kernel, _Operand]] = {}
+    for name, kernel in kernels_of(module).items():
+        product = kernel.nest
+        if isinstance(product, CpuProduct) and not (kernel.sizes or kernel.guards):
+            packed = product.right_matrix
+            if packed is not None:
+                buffer, matrix = packed
+                found[name] = kernel, _Operand(list[ir.Value](kernel.buffers).index(buffer), matrix)
+    return found
+
+
+def _are_kept(
+    calls: Sequence[func.CallIndirectOp], name: str, found: tuple[Kernel, _Operand], kept: Collection[ir.Value]
+) -> bool:
+    """Whether the operand is the same in all runs, wherever the kernel is launched, and no other kernel takes it."""
+    _, operand = found
+    own = [each for each in calls if _kernel_of(each) == name]
+    return bool(own) and all(
+        each.callee_operands[operand.position] in kept and not _launch_of(each).alternatives for each in own
+    )
+
+
+def _launch_of(call: func.CallIndirectOp) -> region.LaunchOp:
+    launch = call.callee.owner
+    assert isinstance(launch, region.LaunchOp)  # what `_calls` finds
+    return launch
+
+
+def _kernel_of(call: func.CallIndirectOp) -> str:
+    return _launch_of(call).kernel.value
+
+
+# --- the kernel that multiplies ---------------------------------------------------------------------------------------
+
+
+def _panels_of(matrix: RightMatrix) -> TensorType:
+    """What holds the panels of a matrix, and one of zeros."""
+    panels = -(-matrix.columns // region.PANEL_COLUMNS) + 1
+    return TensorType(matrix.element, (matrix.products, panels * region.PANEL_COLUMNS))
+
+
+def _read_panels(kernel: Kernel, operand: _Operand) -> None:
+    """Let a kernel read a matrix in panels; what it computes of it stays as it is."""
+    matrix, buffer = operand.matrix, kernel.buffers[operand.position]
+    (read,) = [use.owner for use in buffer.uses]
+    assert isinstance(read, region.ReadOp)  # nothing else reads a buffer, and it is read once
+    held, panels = tensor_type(read.output.type), _panels_of(matrix)
+    buffer.set_type(region.memref_type(panels))
+    kernel.op.attributes[region.PANELS] = ir.DenseI64ArrayAttr.get([operand.position])
+    with ir.InsertionPoint(read), read.location:
+        value = region.ReadOp(buffer, to_type(panels)).output
+        value = _moved(value, "shrink", {"lo": (0, 0), "hi": (matrix.products, matrix.columns), "step": (1, 1)})
+        if matrix.is_transposed:
+            value = _moved(value, "permute", {"perm": (1, 0)})
+        value = _reshaped(value, held.shape)
+    read.output.replace_all_uses_with(value)
+    read.erase()
+
+
+# --- the kernel that packs --------------------------------------------------------------------------------------------
+
+
+class _Packs:
+    """The kernels that pack, one for all matrices of a form, and what they have made of which value."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self._names = DistinctNames(declared_symbols(module.body))
+        self._kernels: dict[tuple[TensorType, RightMatrix], Kernel] = {}
+        self._made: dict[tuple[ir.Value, RightMatrix], ir.Value] = {}
+        self._reading: set[str] = set()
+
+    def launch(self, call: func.CallIndirectOp, kernel: Kernel, operand: _Operand) -> None:
+        """Launch a kernel with the panels of its operand in the place of the matrix."""
+        operands, launch = list(call.callee_operands), _launch_of(call)
+        with ir.InsertionPoint(kernel.op), kernel.location:
+            pack = self._kernel(tensor_type(operands[operand.position].type), operand.matrix)
+        if kernel.name not in self._reading:
+            _read_panels(kernel, operand)
+            self._reading.add(kernel.name)
+        with ir.InsertionPoint(call), call.location:
+            made = operands[operand.position], operand.matrix
+            if made not in self._made:
+                (self._made[made],) = _call(pack, [operands[operand.position]]).results
+            operands[operand.position] = self._made[made]
+            replacing = _call(kernel, operands)
+        for name in call.attributes:
+            replacing.attributes[name] = call.attributes[name]
+        for old, new in zip(call.results, replacing.results, strict=True):
+            old.replace_all_uses_with(new)
+        call.erase()
+        if not list(launch.function.uses):
+            launch.erase()
+
+    def _kernel(self, held: TensorType, matrix: RightMatrix) -> Kernel:
+        """The kernel that makes the panels of a matrix, which a tensor is."""
+        if (held, matrix) not in self._kernels:
+            kernel = region.KernelOp(ir.StringAttr.get(self._names.new("pack")))
+            panels, here = _panels_of(matrix), ir.Location.unknown()
+            kernel.attributes[region.PANELS] = ir.DenseI64ArrayAttr.get([1])
+            buffers = [region.memref_type(each) for each in (held, panels)]
+            block = kernel.body.blocks.append(*buffers, arg_locs=[here, here])
+            with ir.InsertionPoint(block):
+                source, target = block.arguments
+                shape = (matrix.columns, matrix.products) if matrix.is_transposed else (matrix.products, matrix.columns)
+                value = _reshaped(region.ReadOp(source, to_type(held)).output, shape)
+                if matrix.is_transposed:
+                    value = _moved(value, "permute", {"perm": (1, 0)})
+                more = panels.shape[1] - matrix.columns
+                value = _moved(value, "pad", {"lo": (0, 0), "hi": (0, more), "value": 0})
+                region.YieldOp(value, target, ir.StringAttr.get("gmem"))
+                end_body()
+            self._kernels[held, matrix] = Kernel(kernel)
+        return self._kernels[held, matrix]
+
+
+def _moved(value: ir.Value, op: str, arguments: Mapping[str, Any]) -> ir.Value:
+    """Emit a movement of a value."""
+    return tiny.build(op, [value], arguments).results[0]
+
+
+def _reshaped(value: ir.Value, shape: Shape) -> ir.Value:
+    """Emit a value in another shape, if it is another one."""
+    return value if tensor_type(value.type).shape == shape else _moved(value, "reshape", {"shape": shape})
+
+
+def _call(kernel: Kernel, operands: Sequence[ir.Value]) -> func.CallIndirectOp:
+    """Emit a launch of a kernel."""
+    launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(kernel.name), kernel.function_type)
+    return func.CallIndirectOp(list(kernel.function_type.results), launch.function, operands)
