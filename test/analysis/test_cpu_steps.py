@@ -65,9 +65,28 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
     p.result(matmul(p, p["a"], p["b"], "400 600 300"))
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
-    assert nest.tiles == (2, 2)
+    assert nest.tiles == (1, 4)
     assert (nest.rows.lines, nest.columns.lines, nest.depth) == (400, 600, 300)
-    assert (nest.rows.most, nest.columns.most, nest.panel_depth) == (210, 320, 150)
+    assert (nest.rows.most, nest.columns.most, nest.panel_depth) == (400, 160, 150)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "is_turned", "tiles"),
+    [
+        (64, 100, False, (1, 1)),  # two threads would not be worth their start
+        (256, 256, False, (1, 2)),
+        (256, 49, False, (1, 2)),
+        (128, 768, False, (1, 4)),  # not 3, which two threads take as long for
+        (256, 256, True, (2, 1)),  # packed rows are not packed twice
+    ],
+)
+def test_a_few_tiles_are_an_even_number_of_them(rows, columns, is_turned, tiles):
+    p = Program(a=f"f32 128 {rows}" if is_turned else f"f32 {rows} 128", b=f"f32 128 {columns}")
+    a = p.permute(p["a"], perm=(1, 0)) if is_turned else p["a"]
+    p.result(matmul(p, a, p["b"], f"{rows} {columns} 128"))
+    nest = nest_of(p)
+    assert isinstance(nest, CpuProduct)
+    assert nest.tiles == tiles
 
 
 @pytest.mark.parametrize(

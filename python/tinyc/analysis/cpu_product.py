@@ -29,6 +29,8 @@ from tinyc.vocabulary.types import TensorType
 
 #: Of these many rows and columns tiles are made up, where there are several: whole micro-kernels of most CPUs.
 _ROWS, _COLUMNS = 14, 64
+#: Of so many columns tiles are made up where there are few: those of a panel.
+_FEWEST_COLUMNS = 16
 #: The lanes of vectors, at most, and so the elements of a line that are packed by one transposition of registers.
 TRANSPOSED_LANES = 16
 
@@ -267,13 +269,36 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
         left, right = right, left
     rows = _side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
     columns = _side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
-    if _is_worth_two_turns(kernel, phase, rows, columns):
-        rows = _side(kernel, found.rows, -(-rows.most // 2), _ROWS)
     product = CpuProduct(kernel, op, phase, rows, columns, left, right)
     if product.reads_right_in_place:
         wide = replace(product, columns=_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
-        return wide if wide.reads_right_in_place else product
+        if wide.reads_right_in_place:
+            return wide
+    if product.reads_left_in_place:
+        most = _most_of_even_tiles(product)
+        return replace(product, columns=_side(kernel, found.columns, most, _FEWEST_COLUMNS))
+    if _is_worth_two_turns(product, GENERIC_CPU.terms_worth_packing_twice):
+        return replace(product, rows=_side(kernel, found.rows, -(-rows.most // 2), _ROWS))
     return product
+
+
+def _most_of_even_tiles(product: CpuProduct) -> int:
+    """The columns of a tile, at most, so that a few tiles are an even number of them: nothing is packed more often."""
+    most, turns, columns = product.columns.most, product.turns, product.columns.lines
+    if not (isinstance(turns, int) and isinstance(columns, int)):
+        return most
+    parts = -(-columns // most)
+    if turns == 1 and _is_worth_two_turns(product, GENERIC_CPU.terms_worth_two_turns):
+        parts = 2
+    elif turns % 2 == 1 and 1 < turns < GENERIC_CPU.enough_tiles:
+        parts += 1
+    return -(-columns // (parts * _FEWEST_COLUMNS)) * _FEWEST_COLUMNS
+
+
+def _is_worth_two_turns(product: CpuProduct, fewest: int) -> bool:
+    """Whether all would be one tile of so many terms that two threads do half of it each in much less time."""
+    terms = extents.product(product.kernel.loops.extents) * product.depth
+    return product.turns == 1 and isinstance(terms, int) and terms >= fewest
 
 
 def _side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
@@ -287,14 +312,6 @@ def _side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> T
         return TileSide((), (), 1)
     size = _even(lengths[first - 1], most // inside, unit if inside == 1 else 1)
     return TileSide(tuple(places[first - 1 :]), tuple(lengths[first - 1 :]), size)
-
-
-def _is_worth_two_turns(kernel: KernelLoops, phase: Phase, rows: TileSide, columns: TileSide) -> bool:
-    """Whether all would be one tile, and two threads do half of it each in much less time."""
-    elements = extents.product(kernel.loops.extents)
-    is_one = elements == rows.most * columns.most and (rows.lines, columns.lines) == (rows.most, columns.most)
-    terms = elements * extents.product(phase.reduced_extents)
-    return is_one and isinstance(terms, int) and terms >= GENERIC_CPU.terms_worth_two_turns
 
 
 def _even(extent: Dim, most: int, unit: int) -> int:

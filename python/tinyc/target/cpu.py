@@ -76,8 +76,12 @@ class CpuTarget:
     #: come as fast as memory gives them.
     rows_in_place: int
     columns_in_place: int
-    #: A product of as many terms takes so long that two threads are worth what both of them pack.
+    #: A product of as many terms takes so long that two threads are worth their start, or, the second number, what both
+    #: of them pack.
     terms_worth_two_turns: int
+    terms_worth_packing_twice: int
+    #: So many tiles keep threads busy for about as long, however many there are.
+    enough_tiles: int
     #: So many rows of a product are as fast in tiles as one by one, in lanes, where the columns do not lie along each
     #: other in memory.
     rows_worth_packing: int
@@ -101,12 +105,14 @@ GENERIC_CPU = CpuTarget(
     tile_elements=128,
     line_bytes=64,
     block_side=16,
-    tile_rows=336,
-    tile_columns=512,
+    tile_rows=672,
+    tile_columns=256,
     tile_depth_bytes=1024,
     rows_in_place=8,
     columns_in_place=2048,
-    terms_worth_two_turns=1 << 23,
+    terms_worth_two_turns=1 << 20,
+    terms_worth_packing_twice=1 << 23,
+    enough_tiles=16,
     rows_worth_packing=32,
     step_bytes=128 * 1024,
     fewest_lanes=32,
