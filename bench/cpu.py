@@ -3,7 +3,8 @@
     pip install torch && .venv/bin/python bench/cpu.py --record      # writes bench/results/cpu.txt; takes half an hour
 
 A ratio is the time of the library over that of a call of the model: the median of the ratios of rounds, in each of
-which all run, with as many threads. Of two libraries the faster one counts. Products write into memory that is there;
+which all run, with as many threads; in front of each all are idle for a while, since threads of the one before spin for
+some time. Of two libraries the faster one counts. Products write into memory that is there;
 all else makes its results anew, on both sides. Without torch, only the products are measured. A bound that is not kept
 is shown as MISSED, and then the exit status is 1.
 """
@@ -15,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -40,6 +42,8 @@ THREAD_COUNTS = (1, 2)
 ROUNDS = 9
 #: Seconds that each side has in a round, at the least.
 ROUND_SECONDS = 0.05
+#: Threads of OpenMP spin as long at the most, by the defaults of its libraries.
+IDLE_SECONDS = 0.2
 
 Sides = Mapping[str, Callable[[], Any]]
 #: Of a case: the speed of each side, and `ratio`.
@@ -103,6 +107,7 @@ def _array(tensor: Any) -> np.ndarray:
 
 def _repeated(work: Callable[[], Any]) -> float:
     """Seconds of a call, of as many as fill a round."""
+    time.sleep(IDLE_SECONDS)
     once = seconds(work)
     if once > ROUND_SECONDS:
         return once

@@ -2,15 +2,16 @@
 
     .venv/bin/python bench/models.py [NAME …]       # bench/results/models.txt is what it prints
 
-Models are built by `onnx_models`. Times of the two runtimes are taken by turns in one process, with the threads that
-each chooses by itself; where their numbers differ by more than `ALLOWED`, the bench ends with an error. A layer is a
-block of a ResNet or of a transformer: it has the regions that a model with one layer more has more.
+Models are built by `onnx_models`. The two runtimes run by turns in one process, with as many threads each; between the
+turns both are idle for a while, since threads of either spin for some time after a run. Where their numbers differ by
+more than `ALLOWED`, the bench ends with an error. A layer is a block of a ResNet or of a transformer: it has the
+regions that a model with one layer more has more.
 """
 
 import sys
 import time
 from collections.abc import Sequence
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,19 @@ from tinyc.text.table import Table
 PACKAGES = ("onnx", "onnxruntime", "llvmlite", "numba-cuda-mlir", "numpy")
 COLUMNS = (
     *("model", "nodes", "parameters", "regions", "a layer", "MB moved", "over boundary"),
-    *("compile s", "ms", "onnxruntime ms", "over it", "largest error"),
+    *("compile s", "largest error"),
 )
+SPEEDS = ("model", "ms", "onnxruntime ms", "ratio")
+#: How many threads both have; how fast models are to be beside ONNX Runtime, as a geometric mean and at the least.
+THREADS, FASTER, LEAST = (1, 2), 1.0, 0.7
 #: The most seconds that a model may take to compile, and the nodes and seconds of an import.
 COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
 #: The most regions that a layer of these may have.
 A_LAYER = {"resnet18": 3, "resnet50": 3, "vit_tiny": 9, "bert": 9, "gpt2": 9, "gpt2_decoder": 9}
 #: How far the numbers of the two runtimes may be apart, relatively and absolutely: specification 000 §9.
 ALLOWED = 1e-3
-RUNS = 5
+#: Runs of a turn, after one that is not counted; turns; and the seconds between them.
+RUNS, TURNS, IDLE_SECONDS = 5, 3, 0.2
 
 
 def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
@@ -60,23 +65,37 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
     outputs = compiled.run_named(inputs)
     weights = sum(np.prod(each.dims) * 4 for each in model.graph.initializer)
     boundary = weights + sum(each.nbytes for each in (*inputs.values(), *outputs.values()))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    names = [each.name for each in session.get_outputs()]
+    session, names = onnxruntime_of(model, 0), list(outputs)
     pairs = list(zip(outputs.values(), session.run(names, inputs), strict=True))
     for one, other in pairs:
         np.testing.assert_allclose(
             one, np.asarray(other), ALLOWED, ALLOWED, err_msg=f"{case.name}, tinyc and onnxruntime"
         )
     error = max(float(np.abs(one - other).max()) for one, other in pairs)
-    own, theirs = by_turns(lambda: compiled.run_named(inputs), lambda: session.run(names, inputs))
     layer = None
     if case.deeper:
         layer = len(regions_of(Lowering(read_program(case.build(**case.deeper), case.bind)))) - len(regions)
         figures.row(f"{case.name}: regions a layer", layer, "", A_LAYER[case.name])
     sizes = len(model.graph.node), int(weights // 4), len(regions), "" if layer is None else layer
     moves = f"{moved / 1e6:.1f}", f"{moved / boundary:.2f}"
-    times = f"{seconds:.1f}", f"{own * 1e3:.1f}", f"{theirs * 1e3:.1f}", f"{own / theirs:.1f} ×"
-    return (case.name, *sizes, *moves, *times, f"{error:.1e}")
+    return (case.name, *sizes, *moves, f"{seconds:.1f}", f"{error:.1e}")
+
+
+def beside_onnxruntime(case: ModelCase, threads: int) -> tuple[float, float]:
+    """The seconds of a run of a model with as many threads: tinyc's, ONNX Runtime's."""
+    model = case.build(**case.large)
+    compiled, session = tinyc.compile(model, bind=case.bind, threads=threads), onnxruntime_of(model, threads)
+    inputs = random_inputs_of(compiled)
+    names = list(compiled.run_named(inputs))
+    own, theirs = by_turns(lambda: compiled.run_named(inputs), lambda: session.run(names, inputs))
+    return own, theirs
+
+
+def onnxruntime_of(model: onnx.ModelProto, threads: int) -> onnxruntime.InferenceSession:
+    """A session of ONNX Runtime with as many threads, or, of 0, as it chooses."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def regions_of(lowering: Lowering) -> Sequence[Region]:
@@ -93,14 +112,16 @@ def random_inputs_of(model: CompiledModel) -> dict[str, np.ndarray]:
 
 
 def by_turns(*works: Any) -> list[float]:
-    """The median seconds of each, in runs that alternate."""
+    """The median seconds of each, in turns of some runs."""
     found: list[list[float]] = [[] for _ in works]
-    for turn in range(RUNS + 1):
-        for number, work in enumerate(works):
-            start = time.perf_counter()
+    for _ in range(TURNS):
+        for seconds, work in zip(found, works, strict=True):
+            time.sleep(IDLE_SECONDS)
             work()
-            if turn:
-                found[number].append(time.perf_counter() - start)
+            for _ in range(RUNS):
+                start = time.perf_counter()
+                work()
+                seconds.append(time.perf_counter() - start)
     return [median(each) for each in found]
 
 
@@ -114,15 +135,32 @@ def imported(nodes: int) -> float:
     return time.perf_counter() - start
 
 
+def speed_table(names: Sequence[str], threads: int, figures: Figures) -> Table:
+    """The models beside ONNX Runtime, with as many threads each."""
+    seconds = {name: beside_onnxruntime(MODELS[name], threads) for name in names}
+    ratios = {name: theirs / own for name, (own, theirs) in seconds.items()}
+    title = f"{threads} thread{'s' if threads > 1 else ''}"
+    figures.row(
+        f"{title}: speed over onnxruntime's, geometric mean", geometric_mean(ratios.values()), "×", least=FASTER
+    )
+    figures.row(f"{title}: speed over onnxruntime's, worst", min(ratios.values()), "×", least=LEAST)
+    rows = [
+        (name, f"{own * 1e3:.1f}", f"{theirs * 1e3:.1f}", f"{ratios[name]:.2f}")
+        for name, (own, theirs) in seconds.items()
+    ]
+    return Table(f"beside ONNX Runtime, {title}", SPEEDS, tuple(rows))
+
+
 def main() -> int:
     """Measure the models that are named, print the tables, and return 1 if a bound is missed."""
     figures = Figures("bounds")
     names = sys.argv[1:] or list(MODELS)
     rows = tuple(measured(MODELS[name], figures) for name in names)
+    speeds = [speed_table(names, threads, figures) for threads in THREADS]
     half, whole = imported(NODES // 2), imported(NODES)
     figures.row(f"import of {NODES} nodes", whole, "s", IMPORT_SECONDS)
     figures.row(f"the same over that of {NODES // 2}", whole / half, "×", 2.5)
-    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), figures.table)
+    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), *speeds, figures.table)
     return int(figures.missed > 0)
 
 
