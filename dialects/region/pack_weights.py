@@ -96,7 +96,7 @@ def _packed_operands(module: ir.Module) -> dict[str, tuple[Kernel, _Operand]]:
         product = kernel.nest
         if isinstance(product, CpuProduct) and not (kernel.sizes or kernel.guards):
             packed = product.right_matrix
-            if packed is not None:
+            if packed is not None and len(list(packed[0].uses)) == 1:
                 buffer, matrix = packed
                 found[name] = kernel, _Operand(list[ir.Value](kernel.buffers).index(buffer), matrix)
     return found
@@ -105,7 +105,7 @@ def _packed_operands(module: ir.Module) -> dict[str, tuple[Kernel, _Operand]]:
 def _are_kept(
     calls: Sequence[func.CallIndirectOp], name: str, found: tuple[Kernel, _Operand], kept: Collection[ir.Value]
 ) -> bool:
-    """Whether the operand is the same in all runs, wherever the kernel is launched, and no other kernel takes it."""
+    """Whether the operand is the same in all runs wherever the kernel is launched, and it is launched as it is."""
     _, operand = found
     own = [each for each in calls if _kernel_of(each) == name]
     return bool(own) and all(
@@ -136,7 +136,7 @@ def _read_panels(kernel: Kernel, operand: _Operand) -> None:
     """Let a kernel read a matrix in panels; what it computes of it stays as it is."""
     matrix, buffer = operand.matrix, kernel.buffers[operand.position]
     (read,) = [use.owner for use in buffer.uses]
-    assert isinstance(read, region.ReadOp)  # nothing else reads a buffer, and it is read once
+    assert isinstance(read, region.ReadOp)  # nothing else reads a buffer
     held, panels = tensor_type(read.output.type), _panels_of(matrix)
     buffer.set_type(region.memref_type(panels))
     kernel.op.attributes[region.PANELS] = ir.DenseI64ArrayAttr.get([operand.position])
@@ -175,9 +175,13 @@ class _Packs:
             if made not in self._made:
                 (self._made[made],) = _call(pack, [operands[operand.position]]).results
             operands[operand.position] = self._made[made]
-            replacing = _call(kernel, operands)
-        for name in call.attributes:
-            replacing.attributes[name] = call.attributes[name]
+            with launch.location:
+                replacing = _call(kernel, operands)
+        replacing.location = call.location
+        new_launch = _launch_of(replacing)
+        for old_op, new_op in ((call, replacing), (launch, new_launch)):
+            for name in old_op.attributes:
+                new_op.attributes[name] = old_op.attributes[name]
         for old, new in zip(call.results, replacing.results, strict=True):
             old.replace_all_uses_with(new)
         call.erase()

@@ -84,8 +84,12 @@ def _panels(block: ir.Block, launchables: Mapping[str, Launchable]) -> Iterator[
             expected = [False] * len(values)
         for position, (value, in_panels) in enumerate(zip(values, expected, strict=True)):
             if (value in panels) is not in_panels:
-                given, taken = ("in panels", "row by row")[:: 1 if value in panels else -1]
+                taken, given = _order(in_panels), _order(value in panels)
                 yield op.location, f"'{op.operation.name}' takes operand {position} {taken}, and it is {given}"
+
+
+def _order(in_panels: bool) -> str:
+    return "in panels" if in_panels else "row by row"
 
 
 def _launch(
@@ -114,6 +118,8 @@ def _launch(
 
 def _alternatives(op: region.LaunchOp, launchables: Mapping[str, Launchable]) -> Iterator[Violation]:
     """Check that the alternatives of a launch's kernel are it at sizes of theirs."""
+    symbol = op.attributes["kernel"]
+    kernel = launchables.get(symbol.value) if isinstance(symbol, ir.FlatSymbolRefAttr) else None
     for name in op.alternatives:
         alternative = launchables.get(name)
         if alternative is None:
@@ -131,10 +137,17 @@ def _alternatives(op: region.LaunchOp, launchables: Mapping[str, Launchable]) ->
         elif unknown:
             message = f"'region.launch' has the alternative @{name}, whose guards ask for '{unknown[0]}'"
             yield op.location, f"{message}, no symbol of its extents; leave that out"
+        elif isinstance(kernel, Kernel) and _orders(alternative) != _orders(kernel):
+            message = f"whose buffers are in another order than those of @{kernel.name}; give both the same 'panels'"
+            yield op.location, f"'region.launch' has the alternative @{name}, {message}"
         elif alternative.function_type != expected:
             at = shown_sizes(alternative.sizes)
             message = f"at {at} it has to be {expected}, and is a function {alternative.function_type}"
             yield op.location, f"'region.launch' has the alternative @{name}: {message}"
+
+
+def _orders(kernel: Kernel) -> list[bool]:
+    return [region.is_in_panels(each) for each in kernel.buffers]
 
 
 def _guarded_symbols(kernel: Kernel) -> list[str]:

@@ -75,7 +75,9 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
     [
         (64, 100, False, (1, 1)),  # two threads would not be worth their start
         (256, 256, False, (1, 2)),
-        (256, 49, False, (1, 2)),
+        (512, 49, False, (1, 2)),
+        (672, 16, False, (1, 1)),
+        (64, 0, False, (1, 0)),
         (128, 768, False, (1, 4)),  # not 3, which two threads take as long for
         (256, 256, True, (2, 1)),  # packed rows are not packed twice
     ],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tinyc.codegen.elements import Elements
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.turns import count_from
-from tinyc.mlir import ir, memref, vector
+from tinyc.mlir import arith, ir, memref, vector
 
 #: Products of a line that are computed before those of the next one.
 _BLOCK = 64
@@ -44,38 +44,59 @@ class Panels:
         return counters.value(counters.expression(line) * self.depth + counters.expression(k) * self.lines)
 
     def pack(
-        self, count: ir.Value | int, products: ir.Value | int, element: Callable[[ir.Value, ir.Value], ir.Value]
+        self,
+        count: ir.Value | int,
+        products: ir.Value | int,
+        element: Callable[[ir.Value, ir.Value], ir.Value],
+        taps: int = 1,
     ) -> None:
-        """Pack `count` lines, of which `element(line, product)` emits what is packed, for as many `products`."""
+        """Pack `count` lines, of which `element(line, product)` emits what is packed, for as many `products`.
+
+        These are a multiple of `taps`, of which each has its own code where lines are copied.
+        """
         elements = self.elements
         if self.lines == 1:  # a panel is a line
             with elements.loop(0, count, below=self.most) as line, elements.loop(0, products, below=self.depth) as k:
                 memref.store(element(line, k), self.memory, [self.slot(line, k)])
             return
         if self.has_lines_inside:
-            self._copy(count, products, element)
+            self._copy(count, products, element, taps)
             return
         with elements.loop(0, count, self.lines, below=self.most) as panel:
             self._transpose(panel, count_from(elements, panel, self.lines, count), products, element)
 
     def _copy(
-        self, count: ir.Value | int, products: ir.Value | int, element: Callable[[ir.Value, ir.Value], ir.Value]
+        self,
+        count: ir.Value | int,
+        products: ir.Value | int,
+        element: Callable[[ir.Value, ir.Value], ir.Value],
+        taps: int,
     ) -> None:
+        elements = self.elements
+        row = row_memory(-(-self.most // self.lines) * self.lines + self.lines + self.lanes, self.zero.type, "row")
+        windows = products // taps if isinstance(products, int) else arith.divui(products, elements.index(taps))
+        with elements.loop(0, windows, below=self.depth) as window:
+            for tap in range(taps):
+                first = elements.counters.expression(window) * taps + tap
+                self._copy_product(row, count, elements.counters.value(first), element)
+
+    def _copy_product(
+        self, row: ir.Value, count: ir.Value | int, k: ir.Value, element: Callable[[ir.Value, ir.Value], ir.Value]
+    ) -> None:
+        """Compute what all lines have of a product in a row, and copy it to the panels."""
         elements, lanes = self.elements, self.lanes
-        row = row_memory(-(-self.most // self.lines) * self.lines + self.lines + lanes, self.zero.type, "row")
         kind = ir.VectorType.get([lanes], self.zero.type)
-        with elements.loop(0, products, below=self.depth) as k:
-            with self.each_line() as line:
-                memref.store(element(line, k), row, [line])
-            if not isinstance(count, int) or count % self.lines:
-                whole = elements.counters.value(elements.counters.expression(elements.extent(count)) + self.lines)
-                with elements.loop(count, whole) as line:
-                    memref.store(self.zero, row, [line])
-            with elements.loop(0, count, self.lines, below=self.most) as panel:
-                slot = self.slot(panel, k)
-                for first in range(0, self.lines, lanes):  # the last vector may reach into the next product
-                    values = vector.load(kind, row, [elements.moved(panel, first)])
-                    vector.store(values, self.memory, [elements.moved(slot, first)])
+        with self.each_line() as line:
+            memref.store(element(line, k), row, [line])
+        if not isinstance(count, int) or count % self.lines:
+            whole = elements.counters.value(elements.counters.expression(elements.extent(count)) + self.lines)
+            with elements.loop(count, whole) as line:
+                memref.store(self.zero, row, [line])
+        with elements.loop(0, count, self.lines, below=self.most) as panel:
+            slot = self.slot(panel, k)
+            for first in range(0, self.lines, lanes):  # the last vector may reach into the next product
+                values = vector.load(kind, row, [elements.moved(panel, first)])
+                vector.store(values, self.memory, [elements.moved(slot, first)])
 
     def _transpose(
         self,

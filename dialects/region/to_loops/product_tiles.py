@@ -94,8 +94,10 @@ class _Tile:
         with self._row_panels() as row, self._column_panels() as column:
             slot = self._sum_slot(row, column)
             self.micro.store(elements, self.sums, slot, self.pitch, self.micro.zeros())
-        end = arith.maxsi(elements.extent(product.depth), elements.index(1))  # sums of nothing are finished, too
-        with elements.loop(0, end, product.panel_depth) as first:
+        panels = elements.extent(extents.ceildiv(product.depth, product.panel_depth))
+        end = arith.maxsi(panels, elements.index(1))  # sums of nothing are finished, too
+        with elements.loop(0, end) as panel:
+            first = elements.counters.value(elements.counters.expression(panel) * product.panel_depth)
             self._panel(first, count_from(elements, first, product.panel_depth, product.depth))
 
     def _panel(self, first: ir.Value, count: ir.Value | int) -> None:
@@ -128,7 +130,7 @@ class _Tile:
         def element(column: ir.Value, k: ir.Value) -> ir.Value:
             return self._factor(self.product.right, first, k, self._along_columns(column))
 
-        self.right.pack(self.columns.count, count, element)
+        self.right.pack(self.columns.count, count, element, self.product.taps)
 
     def _pack_left(self, first: ir.Value, count: ir.Value | int, row: ir.Value | None = None) -> None:
         """Pack a panel of the left operand, where it is: for the micro-kernel from `row` on, or for all of the tile."""

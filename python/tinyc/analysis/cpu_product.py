@@ -1,4 +1,4 @@
-"""How a CPU computes a matrix product: in tiles of rows and columns, each operand packed once for a tile.
+"""How a CPU computes a matrix product: in tiles of rows and columns, for which operands are packed or read in place.
 
 In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The loops along one operand are
 the columns, those along the other one the rows: the places of all images of a convolution go together. What is done to
@@ -138,11 +138,24 @@ class CpuProduct:
         """The element type of the sums, in which operands are packed."""
         return self.phase.block.element.accumulator
 
+    @functools.cached_property
+    def taps(self) -> int:
+        """The products that are written out in packing columns: those of a window, or of a row of it, with guards."""
+        reads = [each for each in self.phase.block.accesses if not each.positions.isdisjoint(self.column_axes)]
+        if not self.has_columns_inside or not any(each.guards for each in reads):
+            return 1
+        inner = [1]
+        for extent in reversed(self.phase.reduced_extents[1:]):
+            if not isinstance(extent, int) or inner[-1] * extent > GENERIC_CPU.taps:
+                break
+            inner.append(inner[-1] * extent)
+        return inner[-1]
+
     @property
     def panel_depth(self) -> int:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
-        size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
-        return _even(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, 1)
+        size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // self.taps * self.taps
+        return _even(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, self.taps)
 
     @property
     def has_one_panel(self) -> bool:
@@ -163,11 +176,18 @@ class CpuProduct:
 
     @functools.cached_property
     def reads_right_in_panels(self) -> bool:
-        """Whether the right operand is not packed, since all its columns are in memory in panels (`region.PANELS`)."""
+        """Whether the right operand is not packed, since its columns are in memory in panels (`region.PANELS`).
+
+        They are all of them, and a panel is behind the last one: vectors may reach into it.
+        """
         access = self._read(self.right, in_panels=True)
         if access is None or len(self.column_axes) != 1 or len(self.phase.reduced) != 1:
             return False
-        return access.map == tuple(axes.term(Axis(each)) for each in (*self.phase.reduced, *self.column_axes))
+        room, columns = tensor_type(access.source.type).shape[-1], self.columns.lines
+        has_zeros = isinstance(columns, int) and isinstance(room, int) and room - columns >= region.PANEL_COLUMNS
+        return has_zeros and access.map == tuple(
+            axes.term(Axis(each)) for each in (*self.phase.reduced, *self.column_axes)
+        )
 
     @functools.cached_property
     def right_matrix(self) -> tuple[ir.Value, RightMatrix] | None:
@@ -275,9 +295,9 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
         if wide.reads_right_in_place:
             return wide
     if product.reads_left_in_place:
-        most = _most_of_even_tiles(product)
-        return replace(product, columns=_side(kernel, found.columns, most, _FEWEST_COLUMNS))
-    if _is_worth_two_turns(product, GENERIC_CPU.terms_worth_packing_twice):
+        product = replace(product, columns=_side(kernel, found.columns, _most_of_even_tiles(product), _FEWEST_COLUMNS))
+    fewest = GENERIC_CPU.terms_worth_packing_twice
+    if product.turns == 1 and _is_worth_two_turns(product, fewest):
         return replace(product, rows=_side(kernel, found.rows, -(-rows.most // 2), _ROWS))
     return product
 
@@ -285,20 +305,17 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
 def _most_of_even_tiles(product: CpuProduct) -> int:
     """The columns of a tile, at most, so that a few tiles are an even number of them: nothing is packed more often."""
     most, turns, columns = product.columns.most, product.turns, product.columns.lines
-    if not (isinstance(turns, int) and isinstance(columns, int)):
+    is_few = isinstance(turns, int) and turns < GENERIC_CPU.enough_tiles and turns % 2 == 1
+    if not (is_few and isinstance(columns, int) and _is_worth_two_turns(product, GENERIC_CPU.terms_worth_two_turns)):
         return most
-    parts = -(-columns // most)
-    if turns == 1 and _is_worth_two_turns(product, GENERIC_CPU.terms_worth_two_turns):
-        parts = 2
-    elif turns % 2 == 1 and 1 < turns < GENERIC_CPU.enough_tiles:
-        parts += 1
+    parts = -(-columns // most) + 1
     return -(-columns // (parts * _FEWEST_COLUMNS)) * _FEWEST_COLUMNS
 
 
 def _is_worth_two_turns(product: CpuProduct, fewest: int) -> bool:
-    """Whether all would be one tile of so many terms that two threads do half of it each in much less time."""
+    """Whether a product has so many terms that two threads do half of them each in much less time."""
     terms = extents.product(product.kernel.loops.extents) * product.depth
-    return product.turns == 1 and isinstance(terms, int) and terms >= fewest
+    return isinstance(terms, int) and terms >= fewest
 
 
 def _side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:

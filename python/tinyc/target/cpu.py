@@ -94,6 +94,8 @@ class CpuTarget:
     shuffled_elements: int
     #: The terms of a reduction that are written out where neighbours are reduced together: those of 5 by 5 places.
     window_terms: int
+    #: The products of a window that are written out where its columns are packed: those of 3 by 3 places.
+    taps: int
     #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are inside.
     enough_turns: int
     rates: Rates
@@ -118,6 +120,7 @@ GENERIC_CPU = CpuTarget(
     fewest_lanes=32,
     shuffled_elements=8,
     window_terms=25,
+    taps=9,
     enough_turns=256,
     rates=Rates(
         bytes_per_second=100e9,

@@ -251,3 +251,30 @@ func.func @main(%a: !t) -> !t {
   // expected-error @+1 {{'func.return' takes operand 0 row by row, and it is in panels}}
   return %1 : !t
 }
+
+// -----
+
+// So does an alternative.
+!wide = !region.memref<tensor<?x16xf32, #tiny.dims<["M", 16]>>, [16, 1], 128 : i64, true>
+!eight = !region.memref<tensor<8x16xf32>, [16, 1], 128 : i64, true>
+!t = tensor<?x16xf32, #tiny.dims<["M", 16]>>
+"region.kernel"() ({
+^bb0(%x: !wide, %y: !wide):
+  %0 = "region.read"(%x) : (!wide) -> !t
+  "region.yield"(%0, %y) {materialize = "gmem"} : (!t, !wide) -> ()
+  omp.terminator
+}) {sym_name = "copy", panels = array<i64: 0, 1>} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !eight, %y: !eight):
+  %0 = "region.read"(%x) : (!eight) -> tensor<8x16xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<8x16xf32>, !eight) -> ()
+  omp.terminator
+}) {sym_name = "copy8", sizes = {M = 8 : i64}} : () -> ()
+func.func @main(%a: !t) -> !t {
+  // expected-error @+1 {{'region.launch' has the alternative @copy8, whose buffers are in another order than those of @copy; give both the same 'panels'}}
+  %k = "region.launch"() {kernel = @copy, alternatives = [@copy8]} : () -> ((!t) -> !t)
+  // expected-error @+1 {{'func.call_indirect' takes operand 0 in panels, and it is row by row}}
+  %0 = call_indirect %k(%a) : (!t) -> !t
+  // expected-error @+1 {{'func.return' takes operand 0 row by row, and it is in panels}}
+  return %0 : !t
+}
