@@ -29,7 +29,7 @@ import numpy as np
 import tinyc
 from cpu_cases import Case, Group, groups
 from figures import Figures, machine, show
-from timing import seconds
+from timing import IDLE_SECONDS, seconds
 from tinyc.runtime.threads import THREADS_VARIABLE
 from tinyc.text.table import Table
 
@@ -42,8 +42,6 @@ THREAD_COUNTS = (1, 2)
 ROUNDS = 9
 #: Seconds that each side has in a round, at the least.
 ROUND_SECONDS = 0.05
-#: Threads of OpenMP spin as long at the most, by the defaults of its libraries.
-IDLE_SECONDS = 0.2
 
 Sides = Mapping[str, Callable[[], Any]]
 #: Of a case: the speed of each side, and `ratio`.

@@ -22,6 +22,7 @@ from onnx import TensorProto, helper
 import tinyc
 from figures import Figures, machine, show
 from onnx_models import MODELS, ModelCase
+from timing import IDLE_SECONDS, seconds
 from tinyc.analysis.graphs import main_function
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.lowering import Lowering
@@ -48,8 +49,8 @@ COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
 A_LAYER = {"resnet18": 3, "resnet50": 3, "vit_tiny": 9, "bert": 9, "gpt2": 9, "gpt2_decoder": 9}
 #: How far the numbers of the two runtimes may be apart, relatively and absolutely: specification 000 §9.
 ALLOWED = 1e-3
-#: Runs of a turn, after one that is not counted; turns; and the seconds between them.
-RUNS, TURNS, IDLE_SECONDS = 5, 3, 0.2
+#: Runs of a turn, after one that is not counted, and turns.
+RUNS, TURNS = 5, 3
 
 
 def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
@@ -57,8 +58,8 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
     model = case.build(**case.large)
     start = time.perf_counter()
     compiled = tinyc.compile(model, bind=case.bind)
-    seconds = time.perf_counter() - start
-    figures.row(f"{case.name}: compile", seconds, "s", COMPILE_SECONDS)
+    compiling = time.perf_counter() - start
+    figures.row(f"{case.name}: compile", compiling, "s", COMPILE_SECONDS)
     regions = regions_of(compiled.lowering)
     moved = sum(each.priced.cost.read_bytes + each.priced.cost.written_bytes for each in regions)
     inputs = random_inputs_of(compiled)
@@ -78,7 +79,7 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
         figures.row(f"{case.name}: regions a layer", layer, "", A_LAYER[case.name])
     sizes = len(model.graph.node), int(weights // 4), len(regions), "" if layer is None else layer
     moves = f"{moved / 1e6:.1f}", f"{moved / boundary:.2f}"
-    return (case.name, *sizes, *moves, f"{seconds:.1f}", f"{error:.1e}")
+    return (case.name, *sizes, *moves, f"{compiling:.1f}", f"{error:.1e}")
 
 
 def beside_onnxruntime(case: ModelCase, threads: int) -> tuple[float, float]:
@@ -115,13 +116,10 @@ def by_turns(*works: Any) -> list[float]:
     """The median seconds of each, in turns of some runs."""
     found: list[list[float]] = [[] for _ in works]
     for _ in range(TURNS):
-        for seconds, work in zip(found, works, strict=True):
+        for times, work in zip(found, works, strict=True):
             time.sleep(IDLE_SECONDS)
             work()
-            for _ in range(RUNS):
-                start = time.perf_counter()
-                work()
-                seconds.append(time.perf_counter() - start)
+            times += [seconds(work) for _ in range(RUNS)]
     return [median(each) for each in found]
 
 
@@ -137,8 +135,8 @@ def imported(nodes: int) -> float:
 
 def speed_table(names: Sequence[str], threads: int, figures: Figures) -> Table:
     """The models beside ONNX Runtime, with as many threads each."""
-    seconds = {name: beside_onnxruntime(MODELS[name], threads) for name in names}
-    ratios = {name: theirs / own for name, (own, theirs) in seconds.items()}
+    times = {name: beside_onnxruntime(MODELS[name], threads) for name in names}
+    ratios = {name: theirs / own for name, (own, theirs) in times.items()}
     title = f"{threads} thread{'s' if threads > 1 else ''}"
     figures.row(
         f"{title}: speed over onnxruntime's, geometric mean", geometric_mean(ratios.values()), "×", least=FASTER
@@ -146,7 +144,7 @@ def speed_table(names: Sequence[str], threads: int, figures: Figures) -> Table:
     figures.row(f"{title}: speed over onnxruntime's, worst", min(ratios.values()), "×", least=LEAST)
     rows = [
         (name, f"{own * 1e3:.1f}", f"{theirs * 1e3:.1f}", f"{ratios[name]:.2f}")
-        for name, (own, theirs) in seconds.items()
+        for name, (own, theirs) in times.items()
     ]
     return Table(f"beside ONNX Runtime, {title}", SPEEDS, tuple(rows))
 

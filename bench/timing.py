@@ -4,6 +4,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+#: How long a bench rests before it measures another library: threads of OpenMP spin as long at the most after
+#: their work, by the defaults of its libraries.
+IDLE_SECONDS = 0.2
+
 
 def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the time that `work` takes by a clock."""

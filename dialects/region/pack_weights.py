@@ -9,6 +9,7 @@ from tinyc.analysis.graphs import functions_of
 from tinyc.dialects.launch import launchables_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
+from tinyc.dialects.region.launches import call_kernel, kernel_calls, launch_of, replace_call
 from tinyc.dialects.region.to_exec.const_pool import kept_between_runs
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import Shape
@@ -60,10 +61,12 @@ class RegionPackWeights(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Pack the weights of every kernel of `module` that takes them so."""
-        calls, kept = _calls(module), _kept(module)
+        calls, kept = kernel_calls(module), _kept(module)
         found = _packed_operands(module)
         packed = {name: each for name, each in found.items() if _are_kept(calls, name, each, kept)}
         packs = _Packs(module)
+        for kernel, operand in packed.values():
+            _read_panels(kernel, operand)
         for call in calls:
             if _kernel_of(call) in packed:
                 packs.launch(call, *packed[_kernel_of(call)])
@@ -75,12 +78,6 @@ class _Operand:
 
     position: int
     matrix: RightMatrix
-
-
-def _calls(module: ir.Module) -> list[func.CallIndirectOp]:
-    """The launches of regions by the host functions, in order."""
-    ops = (op for each in functions_of(module) for block in each.regions[0].blocks for op in block.operations)
-    return [op for op in ops if isinstance(op, func.CallIndirectOp) and isinstance(op.callee.owner, region.LaunchOp)]
 
 
 def _kept(module: ir.Module) -> set[ir.Value]:
@@ -109,18 +106,12 @@ def _are_kept(
     _, operand = found
     own = [each for each in calls if _kernel_of(each) == name]
     return bool(own) and all(
-        each.callee_operands[operand.position] in kept and not _launch_of(each).alternatives for each in own
+        each.callee_operands[operand.position] in kept and not launch_of(each).alternatives for each in own
     )
 
 
-def _launch_of(call: func.CallIndirectOp) -> region.LaunchOp:
-    launch = call.callee.owner
-    assert isinstance(launch, region.LaunchOp)  # what `_calls` finds
-    return launch
-
-
 def _kernel_of(call: func.CallIndirectOp) -> str:
-    return _launch_of(call).kernel.value
+    return launch_of(call).kernel.value
 
 
 # --- the kernel that multiplies ---------------------------------------------------------------------------------------
@@ -160,33 +151,25 @@ class _Packs:
         self._names = DistinctNames(declared_symbols(module.body))
         self._kernels: dict[tuple[TensorType, RightMatrix], Kernel] = {}
         self._made: dict[tuple[ir.Value, RightMatrix], ir.Value] = {}
-        self._reading: set[str] = set()
 
     def launch(self, call: func.CallIndirectOp, kernel: Kernel, operand: _Operand) -> None:
         """Launch a kernel with the panels of its operand in the place of the matrix."""
-        operands, launch = list(call.callee_operands), _launch_of(call)
+        operands, launch = list(call.callee_operands), launch_of(call)
         with ir.InsertionPoint(kernel.op), kernel.location:
             pack = self._kernel(tensor_type(operands[operand.position].type), operand.matrix)
-        if kernel.name not in self._reading:
-            _read_panels(kernel, operand)
-            self._reading.add(kernel.name)
         with ir.InsertionPoint(call), call.location:
             made = operands[operand.position], operand.matrix
             if made not in self._made:
-                (self._made[made],) = _call(pack, [operands[operand.position]]).results
+                (self._made[made],) = call_kernel(pack, [operands[operand.position]]).results
             operands[operand.position] = self._made[made]
             with launch.location:
-                replacing = _call(kernel, operands)
+                replacing = call_kernel(kernel, operands)
         replacing.location = call.location
-        new_launch = _launch_of(replacing)
+        new_launch = launch_of(replacing)
         for old_op, new_op in ((call, replacing), (launch, new_launch)):
             for name in old_op.attributes:
                 new_op.attributes[name] = old_op.attributes[name]
-        for old, new in zip(call.results, replacing.results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
-        if not list(launch.function.uses):
-            launch.erase()
+        replace_call(call, replacing.results)
 
     def _kernel(self, held: TensorType, matrix: RightMatrix) -> Kernel:
         """The kernel that makes the panels of a matrix, which a tensor is."""
@@ -218,9 +201,3 @@ def _moved(value: ir.Value, op: str, arguments: Mapping[str, Any]) -> ir.Value:
 def _reshaped(value: ir.Value, shape: Shape) -> ir.Value:
     """Emit a value in another shape, if it is another one."""
     return value if tensor_type(value.type).shape == shape else _moved(value, "reshape", {"shape": shape})
-
-
-def _call(kernel: Kernel, operands: Sequence[ir.Value]) -> func.CallIndirectOp:
-    """Emit a launch of a kernel."""
-    launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(kernel.name), kernel.function_type)
-    return func.CallIndirectOp(list(kernel.function_type.results), launch.function, operands)

@@ -7,13 +7,13 @@ lie the partial results, in the accumulator's type, as tensors of the host.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.host_names import host_names
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.codegen.reduction_steps import accumulator_element, reduced_shape
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.launches import call_kernel, kernel_calls, launch_of, replace_call
 from tinyc.dialects.region.to_gpu.function import needed_for
 from tinyc.dialects.region.to_gpu.plans import PlannedKernel
 from tinyc.dialects.tiny import ops as tiny
@@ -60,7 +60,7 @@ def _in_two(module: ir.Module, kernel: Kernel, reductions: Sequence["_Parts"]) -
     with ir.InsertionPoint(kernel.op), kernel.location:
         first = _first(kernel, name, reductions)
         second, read = _second(kernel, first, reductions)
-    for call in _calls(module, kernel.name):
+    for call in [each for each in kernel_calls(module) if launch_of(each).kernel.value == kernel.name]:
         _launch_both(call, first, second, read)
     kernel.op.erase()
     return first, second
@@ -217,35 +217,14 @@ def _second(kernel: Kernel, first: Kernel, reductions: Sequence[_Parts]) -> tupl
 # --- the host ---------------------------------------------------------------------------------------------------------
 
 
-def _calls(module: ir.Module, name: str) -> list[func.CallIndirectOp]:
-    """The launches of a kernel."""
-    found: list[func.CallIndirectOp] = []
-    for function in functions_of(module):
-        for op in (op for block in function.regions[0].blocks for op in block.operations):
-            if isinstance(op, func.CallIndirectOp):
-                launch = op.callee.owner
-                if isinstance(launch, region.LaunchOp) and launch.kernel.value == name:
-                    found.append(op)
-    return found
-
-
 def _launch_both(call: func.CallIndirectOp, first: Kernel, second: Kernel, read: Sequence[int]) -> None:
     """Write the launches of two kernels in the place of one; the second takes the numbers `read` of all there is."""
-    operands, launch = list(call.callee_operands), call.callee.owner
+    operands = list(call.callee_operands)
     with ir.InsertionPoint(call), call.location:
-        found = _launch(first, operands)
+        found = call_kernel(first, operands)
         given = [*operands, *found.results]
-        results = _launch(second, [given[position] for position in read if position < len(given)])
+        results = call_kernel(second, [given[position] for position in read if position < len(given)])
         if RESULT_NAMES in call.attributes:
             for each in (found, results) if len(found.results) == len(call.results) else (results,):
                 each.attributes[RESULT_NAMES] = call.attributes[RESULT_NAMES]
-    for old, new in zip(call.results, results.results, strict=True):
-        old.replace_all_uses_with(new)
-    call.erase()
-    if isinstance(launch, region.LaunchOp) and not list(launch.function.uses):
-        launch.erase()
-
-
-def _launch(kernel: Kernel, operands: Sequence[ir.Value]) -> func.CallIndirectOp:
-    launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(kernel.name), kernel.function_type)
-    return func.CallIndirectOp(list(kernel.function_type.results), launch.function, operands)
+    replace_call(call, results.results)

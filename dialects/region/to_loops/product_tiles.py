@@ -73,7 +73,7 @@ class _Tile:
         rows, columns, lanes = self.micro.rows, self.micro.columns, self.micro.lanes
         depth, zero = product.room_in_panel, initial(product.op)
         self.right = None
-        if not (in_place or product.reads_right_in_panels):
+        if product.packs_right:
             inside = product.has_columns_inside
             self.right = Panels(
                 elements, own.pop(0), columns, product.columns.most, lanes, depth, zero, self.columns.each, inside
@@ -133,7 +133,7 @@ class _Tile:
         self.right.pack(self.columns.count, count, element, self.product.taps)
 
     def _pack_left(self, first: ir.Value, count: ir.Value | int, row: ir.Value | None = None) -> None:
-        """Pack a panel of the left operand, where it is: for the micro-kernel from `row` on, or for all of the tile."""
+        """Pack a panel of the left operand, unless it is in place: for a micro-kernel from `row` on, or for all."""
         if self.left is None:
             return
         elements, left = self.elements, self.product.left
@@ -254,7 +254,7 @@ class _Tile:
         def columns(k: ir.Value) -> list[ir.Value]:
             beyond = arith.muli(k, elements.index(region.PANEL_COLUMNS))
             places = [arith.addi(start, beyond) for start in starts]
-            for place in places[:: max(1, region.PANEL_COLUMNS // micro.lanes)]:
+            for place in places[:: region.PANEL_COLUMNS // micro.lanes]:
                 micro.prefetch_line(elements, memory, place, region.PANEL_COLUMNS)
             return micro.vectors_at(memory, places)
 

@@ -144,12 +144,12 @@ class CpuProduct:
         reads = [each for each in self.phase.block.accesses if not each.positions.isdisjoint(self.column_axes)]
         if not self.has_columns_inside or not any(each.guards for each in reads):
             return 1
-        inner = [1]
+        taps = 1
         for extent in reversed(self.phase.reduced_extents[1:]):
-            if not isinstance(extent, int) or inner[-1] * extent > GENERIC_CPU.taps:
+            if not isinstance(extent, int) or taps * extent > GENERIC_CPU.taps:
                 break
-            inner.append(inner[-1] * extent)
-        return inner[-1]
+            taps *= extent
+        return taps
 
     @property
     def panel_depth(self) -> int:
@@ -189,12 +189,16 @@ class CpuProduct:
             axes.term(Axis(each)) for each in (*self.phase.reduced, *self.column_axes)
         )
 
+    @property
+    def packs_right(self) -> bool:
+        """Whether the right operand is packed for each tile."""
+        return not (self.reads_right_in_place or self.reads_right_in_panels)
+
     @functools.cached_property
     def right_matrix(self) -> tuple[ir.Value, RightMatrix] | None:
         """The right operand as a matrix, and its buffer, where it is packed and all of that; None where it is not."""
         access, products, columns = self._read(self.right), self.depth, self.columns.lines
-        is_packed = not (self.reads_right_in_place or self.reads_right_in_panels)
-        if access is None or not (is_packed and isinstance(products, int) and isinstance(columns, int)):
+        if access is None or not (self.packs_right and isinstance(products, int) and isinstance(columns, int)):
             return None
         if len(self.column_axes) != 1 or len(self.phase.reduced) != 1 or min(products, columns) < 2:
             return None
@@ -254,7 +258,7 @@ class CpuProduct:
         left = self.room_in_panel * (self.rows.most + _ROWS)
         sums = (self.rows.most + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
-            (right, not (self.reads_right_in_place or self.reads_right_in_panels)),
+            (right, self.packs_right),
             (left, self.has_rows_inside and not self.reads_left_in_place),
             (sums, not self.has_one_panel),
         )

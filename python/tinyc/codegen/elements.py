@@ -60,6 +60,7 @@ class Elements:
         self.buffers, self.symbols, self.status = buffers, symbols, status
         self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
         self.counters, self._traced = Counters(symbols), functools.cache(traced)
+        self._in_panels = frozenset(filter(region.is_in_panels, buffers))
         self._known: list[_Known] = [_Known()]  # by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
@@ -233,7 +234,7 @@ class Elements:
     def address(self, buffer: ir.Value, index: IndexValues) -> AxisExpr:
         """Where an element of a kernel argument stands in its row."""
         shape = region.held_tensor(buffer.type).shape
-        return element_place(self.counters, self.counters.expressions(index, shape), shape, region.is_in_panels(buffer))
+        return element_place(self.counters, self.counters.expressions(index, shape), shape, buffer in self._in_panels)
 
     def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
         """An element of the result of a Tiny op."""
@@ -271,9 +272,8 @@ class Elements:
         """A memref and the index in it: of a row of all elements where the address has fewer divisions."""
         memory, shape = self.buffers[buffer], region.held_tensor(buffer.type).shape
         at, address = self.counters.expressions(index, shape), self.address(buffer, index)
-        if not region.is_in_panels(buffer) and self.counters.divisions(address) >= sum(
-            map(self.counters.divisions, at)
-        ):
+        is_simpler = self.counters.divisions(address) < sum(map(self.counters.divisions, at))
+        if not (is_simpler or buffer in self._in_panels):
             return memory, list(index)
         return flat_view(memory, self.extent(extents.product(shape))), [self.counters.value(address)]
 
