@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.in_place import in_place_pairs
 from tinyc.analysis.loop_nest import LoopNest, loop_nest
@@ -141,7 +142,7 @@ class Kernel(Launchable):
     @property
     def workspaces(self) -> tuple[TensorType, ...]:
         """Memory of its own that a launch needs, behind the buffers."""
-        return self.nest.workspaces if isinstance(self.nest, CpuProduct) else ()
+        return self.nest.workspaces if isinstance(self.nest, CpuProduct | CpuAttention) else ()
 
     def contract(self) -> LaunchContract:
         """The launch contract of its loops, which take the range of the parallel one besides."""

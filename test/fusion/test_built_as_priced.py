@@ -13,6 +13,7 @@ from parameters import pairwise
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import fusion_programs, programs
 from tinyc import pipeline
+from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.host_names import host_names
@@ -29,6 +30,7 @@ from workloads import WORKLOADS
 #: What a CPU's schemes are, as loops.
 CPU_SCHEMES = {
     CpuProduct: "cpu_contraction",
+    CpuAttention: "cpu_attention",
     ScanNest: "scan",
     StepNest: "cpu_rows",
     BlockNest: "cpu_rows",
@@ -142,4 +144,4 @@ def test_random_programs(random_examples):
             built.update(schemes_built(read_program(program.document, program.bind), machine))
 
     check()
-    assert {*CPU_SCHEMES.values()} - {"scan"} <= built
+    assert {*CPU_SCHEMES.values()} - {"scan", "cpu_attention"} <= built

@@ -6,6 +6,9 @@ In reading order:
     turns        the parallel outer loop, and the loops in one turn of it
     steps        the nest of the steps that fused loops have, phase by phase
     product_tiles  the nest of a product: tiles of rows and columns, operands packed
+    attention_tiles  the nest of attention: tiles of queries, keys tile by tile
+    online_softmax  what becomes of scores, key tile by key tile
+    operands     elements of operands, and where those are that are read in place
     packing      what the micro-kernel reads of an operand, in the order in which it reads it
     micro_kernel  the sums of a product that are in registers, in vectors
     axis_values  an index from the axes that loops run over, and back

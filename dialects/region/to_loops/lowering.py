@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.loop_nest import BlockNest, OrderedNest, ScanNest, StepNest
@@ -12,6 +13,7 @@ from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
+from tinyc.dialects.region.to_loops.attention_tiles import attention_nest
 from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
@@ -158,6 +160,8 @@ def _write_nest(
         nests.scan_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, CpuProduct):
         product_nest(elements, kernel, nest, unit, workspaces, low, high)
+    elif isinstance(nest, CpuAttention):
+        attention_nest(elements, kernel, nest, unit, workspaces, low, high)
     elif isinstance(nest, BlockNest):
         block_nest(elements, kernel, nest, low, high)
     elif isinstance(nest, StepNest):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tinyc.codegen.elements import Elements
 from tinyc.dialects.region.to_loops.lanes import row_memory
+from tinyc.dialects.region.to_loops.operands import RowPlaces
 from tinyc.dialects.region.to_loops.turns import count_from
 from tinyc.mlir import arith, ir, memref, vector
 
@@ -42,6 +43,15 @@ class Panels:
         """Where product `k` of the panel that begins with `line` is."""
         counters = self.elements.counters
         return counters.value(counters.expression(line) * self.depth + counters.expression(k) * self.lines)
+
+    def rows(self, line: ir.Value) -> RowPlaces:
+        """Where the elements are that a product has of the panel that begins with `line`."""
+
+        def places(k: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+            first = self.slot(line, k)
+            return self.memory, [self.elements.moved(first, near) for near in range(self.lines)]
+
+        return places
 
     def pack(
         self,

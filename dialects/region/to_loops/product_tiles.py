@@ -14,20 +14,19 @@ from contextlib import AbstractContextManager, ExitStack
 
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, IndexValues, traced
-from tinyc.codegen.places import flat_view
-from tinyc.codegen.reduction_steps import accumulator_element, initial
+from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.codegen.reduction_steps import initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
+from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
 from tinyc.dialects.region.to_loops.packing import Panels
 from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
 from tinyc.expr import extents
 from tinyc.mlir import arith, ir, memref, scf
 from tinyc.target import VectorUnit
-from tinyc.vocabulary.attributes import tensor_type
 
 
 def product_nest(
@@ -62,6 +61,8 @@ class _Tile:
         for each in kernel.yields:
             self.outputs.setdefault(each.value, []).append(each.buffer)
         self.at = list(turn)
+        around = dict(zip(product.phase.loops, turn, strict=True))
+        self.operands = ProductOperands(elements, product.kernel, product.op, around)
         self.rows = TileLines.of(elements, product.rows, turn)
         self.columns = TileLines.of(elements, product.columns, turn)
         in_place = product.reads_right_in_place
@@ -128,7 +129,7 @@ class _Tile:
             return
 
         def element(column: ir.Value, k: ir.Value) -> ir.Value:
-            return self._factor(self.product.right, first, k, self._along_columns(column))
+            return self.operands.element(self.product.right, self._places(first, k, self._along_columns(column)))
 
         self.right.pack(self.columns.count, count, element, self.product.taps)
 
@@ -141,27 +142,23 @@ class _Tile:
         rows = self.rows.count if row is None else count_from(elements, row, self.micro.rows, self.rows.count)
 
         def element(near: ir.Value, k: ir.Value) -> ir.Value:
-            places = self.rows.places(elements.moved(start, near))
-            return self._factor(left, first, k, dict(zip(self.product.row_axes, places, strict=True)))
+            return self.operands.element(left, self._places(first, k, self._along_rows(elements.moved(start, near))))
 
         self.left.pack(rows, count, element)
 
-    def _factor(self, factor: ir.Value, first: ir.Value, k: ir.Value, at: AxisValues) -> ir.Value:
-        """An element of an operand: product `k` of the panel from `first` on, at a row or a column."""
-        element = self.elements.at(factor, self._index_of_factor(first, k, at))
-        return scalars.cast(element, tensor_type(factor.type).element, accumulator_element(self.op))
-
-    def _index_of_factor(self, first: ir.Value, k: ir.Value, at: AxisValues) -> IndexValues:
-        """The index of that element."""
+    def _places(self, first: ir.Value, k: ir.Value, at: AxisValues) -> AxisValues:
+        """Where along its axes an operand has product `k` of the panel from `first` on, at a row or a column."""
         elements, phase = self.elements, self.product.phase
         summed = elements.delinearized(elements.moved(first, k), phase.reduced_extents)
-        around = dict(zip(phase.loops, self.at, strict=True))
-        here = {**around, **dict(zip(phase.reduced, summed, strict=True)), **at}
-        return index_at(elements, self.op.operand, self.product.kernel.dims, here)
+        return {**dict(zip(phase.reduced, summed, strict=True)), **at}
 
     def _along_columns(self, column: ir.Value) -> AxisValues:
         """Where a column of the tile is along the axes of columns."""
         return dict(zip(self.product.column_axes, self.columns.places(column), strict=True))
+
+    def _along_rows(self, row: ir.Value) -> AxisValues:
+        """Where a row of the tile is along the axes of rows."""
+        return dict(zip(self.product.row_axes, self.rows.places(row), strict=True))
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
@@ -170,7 +167,8 @@ class _Tile:
         elements, micro = self.elements, self.micro
         slot = self._sum_slot(row, column)
         start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
-        rows = self._rows_in_place(row, first) if self.left is None else self._packed_rows(row)
+        panel = row if self.product.has_rows_inside else elements.index(0)
+        rows = self._rows_in_place(row, first) if self.left is None else self.left.rows(panel)
         columns = self._columns(column, first)
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
@@ -179,50 +177,13 @@ class _Tile:
 
         micro.store(elements, self.sums, slot, self.pitch, elements.carried((count,), start, step))
 
-    def _packed_rows(self, row: ir.Value) -> Callable[[ir.Value], tuple[ir.Value, list[ir.Value]]]:
-        """Where in which memory the elements of packed rows are that a product has."""
-        elements, left = self.elements, self.left
-        assert left is not None  # it is packed
-        panel = row if self.product.has_rows_inside else elements.index(0)
+    def _rows_in_place(self, row: ir.Value, first: ir.Value) -> RowPlaces:
+        """Where the elements of rows are that a product has, which are read as they lie in memory."""
 
-        def rows(k: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
-            first = left.slot(panel, k)
-            return left.memory, [elements.moved(first, near) for near in range(self.micro.rows)]
+        def at(row: ir.Value) -> AxisValues:
+            return self._places(first, self.elements.index(0), self._along_rows(row))
 
-        return rows
-
-    def _rows_in_place(self, row: ir.Value, first: ir.Value) -> Callable[[ir.Value], tuple[ir.Value, list[ir.Value]]]:
-        """The same where rows are read as they lie in memory; those behind the last one of the tile are this one."""
-        elements, micro, left = self.elements, self.micro, self.product.left
-        memory, address = self._in_place(left)
-        count = self.rows.count
-        are_whole = isinstance(count, int) and count % micro.rows == 0
-        last = None if are_whole else arith.subi(elements.extent(count), elements.index(1))
-        starts: list[ir.Value] = []
-        for near in range(micro.rows):
-            here = elements.moved(row, near)
-            places = self.rows.places(here if last is None or near == 0 else arith.minsi(here, last))
-            at = dict(zip(self.product.row_axes, places, strict=True))
-            starts.append(address(self._index_of_factor(first, elements.index(0), at)))
-
-        def rows(k: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
-            return memory, [arith.addi(start, k) for start in starts]
-
-        return rows
-
-    def _in_place(self, factor: ir.Value) -> tuple[ir.Value, Callable[[IndexValues], ir.Value]]:
-        """The memory of an operand that is not packed, and where in it the element at an index is."""
-        elements = self.elements
-        access, shape = traced(factor), tensor_type(factor.type).shape
-        source = access.source.owner
-        assert isinstance(source, region.ReadOp)  # it is read in place
-        size = extents.product(region.held_tensor(source.buffer.type).shape)
-
-        def address(index: IndexValues) -> ir.Value:
-            place = tuple(elements.position(each, index, shape) for each in access.map)
-            return elements.counters.value(elements.address(source.buffer, place))
-
-        return flat_view(elements.buffers[source.buffer], elements.extent(size)), address
+        return self.operands.rows_in_place(self.product.left, self.micro.rows, row, self.rows.count, at)
 
     def _columns(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """Which vectors of columns, those from `column` on, a product of the panel from `first` on has."""
@@ -245,11 +206,11 @@ class _Tile:
     def _columns_in_panels(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are in memory in panels; behind the last one is one of zeros."""
         elements, micro = self.elements, self.micro
-        memory, address = self._in_place(self.product.right)
+        memory, address = self.operands.in_place(self.product.right)
         starts: list[ir.Value] = []
         for at in range(micro.vectors):
             here = self._along_columns(elements.moved(column, at * micro.lanes))
-            starts.append(address(self._index_of_factor(first, elements.index(0), here)))
+            starts.append(address(self.operands.index(self._places(first, elements.index(0), here))))
 
         def columns(k: ir.Value) -> list[ir.Value]:
             beyond = arith.muli(k, elements.index(region.PANEL_COLUMNS))
@@ -263,13 +224,13 @@ class _Tile:
     def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are read as they lie in memory."""
         elements, micro = self.elements, self.micro
-        memory, address = self._in_place(self.product.right)
+        memory, address = self.operands.in_place(self.product.right)
         side = self.product.columns
         are_whole = all(extents.divide(each, micro.columns) is not None for each in (side.lines, side.most))
         masks = [] if are_whole else micro.masks(elements, arith.subi(elements.extent(self.columns.count), column))
 
         def columns(k: ir.Value) -> list[ir.Value]:
-            index = self._index_of_factor(first, k, self._along_columns(column))
+            index = self.operands.index(self._places(first, k, self._along_columns(column)))
             return micro.columns_at(elements, memory, address(index), masks)
 
         return columns

@@ -17,7 +17,9 @@ them. In reading order:
     cpu_form                             which form these loops have on a CPU: formation and code both ask it
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
     activation                           the function that ops behind a reduction spell
-    cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
+    product_reads                        which operands of a product are read as they lie in memory
+    cpu_steps, cpu_product, cpu_attention  how the steps of a kernel, a product, or attention run on a CPU
+    loop_nest                            how the loops of a kernel nest there
     elementwise_reads                    what an element is computed from where nothing but elements is in between
     result_places                        where in its results an accumulated element stands
     product_accesses                     where the operands and results of a product are in memory, if at regular places

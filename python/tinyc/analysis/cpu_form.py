@@ -24,6 +24,7 @@ class CpuForm(enum.Enum):
     """The loops of a kernel."""
 
     PRODUCT = "a matrix product, in tiles"
+    ATTENTION = "two products with a softmax between them, in tiles of queries and keys"
     SCAN = "one scan, with what is element-wise around it"
     STEPS = "the steps of the fused loops, phase by phase"
     ELEMENTS = "each element of a result by itself, with the reductions that it reads"
@@ -43,6 +44,8 @@ def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
         return CpuFormChoice(CpuForm.ELEMENTS, loops)
     if not isinstance(product_loops(loops, target), str):
         return CpuFormChoice(CpuForm.PRODUCT, "it is a contraction")
+    if not isinstance(attention_loops(loops), str):
+        return CpuFormChoice(CpuForm.ATTENTION, "it is a sum of values that a softmax weighs")
     if not _why_no_sole_scan(loops):
         return CpuFormChoice(CpuForm.SCAN, "it is a scan")
     late = next((phase for phase in loops.phases if phase.inner), None)
@@ -145,6 +148,87 @@ def jumps(read: PolyAccess, axis: int) -> bool:
     moving = [row for row in read.index if row.terms]
     along = [row for row in moving if axis in axes.positions(row)]
     return bool(along) and (along != moving[-1:] or not 0 < dict(along[0].terms).get(Axis(axis), 0) <= _LONGEST_STRIDE)
+
+
+# --- attention --------------------------------------------------------------------------------------------------------
+
+#: The elements of a query and of a value, at most: what is packed of them, and sums of them, stay in the caches.
+_LONGEST_HEAD = 256
+
+
+@dataclass(frozen=True)
+class AttentionLoops:
+    """Attention over the queries of the loops at positions `queries`, outermost first, and all keys.
+
+    Its phases are those of the scores, of their maximum and their total, and of the weighted sum. The scores' left
+    operand has the keys if `has_keys_left`.
+    """
+
+    queries: tuple[int, ...]
+    scores: Phase
+    greatest: Phase
+    total: Phase
+    weighted: Phase
+    has_keys_left: bool
+
+
+def attention_loops(loops: FusedLoops) -> AttentionLoops | str:
+    """The loops of attention that are computed in tiles, or why there are no such tiles."""
+    kinds = [(phase.block.kind, phase.block.attributes.get("op")) for phase in loops.reductions]
+    product = "contraction_pattern", None
+    if kinds != [product, ("reduce", "max"), ("reduce", "sum"), product]:
+        return "its reductions are not two products, and a maximum and a sum between them"
+    scores, greatest, total, weighted = loops.reductions
+    side = weighted.block.attributes.get("softmax")
+    if side is None or len(loops.products) != 2:
+        return f"'{weighted.block.name}' is no matrix product whose weights are a softmax"
+    own = {phase.block.name for phase in (scores, greatest, total)}
+    for phase in loops.phases:
+        is_behind = not phase.is_reduction and own.isdisjoint(read.tensor for read in phase.block.accesses)
+        if not (phase.is_reduction or is_behind) or phase.block.attributes.get("moved_products"):
+            return f"'{phase.block.name}' is not made of the weighted sum alone"
+    if own & loops.results:
+        return "its scores, or what they sum up to, are results"
+    why_not = _why_no_rows_of_keys(scores, (greatest, total, weighted))
+    return why_not or _attention_of(loops, side == "lhs")
+
+
+def _why_no_rows_of_keys(scores: Phase, readers: Sequence[Phase]) -> str:
+    """Why `readers` do not reduce rows of scores, each of which they read as it is; empty where they do."""
+    block = scores.block
+    weighted = readers[-1]
+    if len(scores.inner) != 1 or len(scores.reduced) != 1 or len(weighted.inner) != 1:
+        return "a query, a key or a value has several axes"
+    lengths = (*scores.reduced_extents, *weighted.inner_extents)
+    if not all(isinstance(length, int) and length <= _LONGEST_HEAD for length in lengths):
+        return f"a query or a value is longer than {_LONGEST_HEAD}"
+    if block.element != block.element.accumulator:
+        return "scores are rounded"
+    row = [axes.plain_axis(each) for each in block.write].index(scores.inner[0])
+    for phase in readers:
+        if len(phase.reduced) != 1 or (phase.inner and phase is not weighted):
+            return f"'{phase.block.name}' does not reduce a row of scores"
+        reads = [read for read in phase.block.accesses if read.tensor == block.name]
+        if any(read.guards or axes.plain_axis(read.index[row]) != phase.reduced[0] for read in reads):
+            return f"'{phase.block.name}' does not read scores as they are"
+    return ""
+
+
+def _attention_of(loops: FusedLoops, has_weights_left: bool) -> AttentionLoops | str:
+    """The attention whose weights are on one side of its second product."""
+    scores, greatest, total, weighted = loops.reductions
+    left, right = (_axes_called(scores, scores.block.attributes[side]) for side in ("lhs_idx", "rhs_idx"))
+    has_keys_left = scores.inner[0] in left
+    keys, others = (left, right) if has_keys_left else (right, left)
+    values = _axes_called(weighted, weighted.block.attributes["rhs_idx" if has_weights_left else "lhs_idx"])
+    if scores.inner[0] in others or weighted.inner[0] not in values:
+        return "its keys are no side of a product"
+    of_queries = _places(scores, others - keys)
+    queries = tuple(place for place in of_queries if weighted.loops[place] not in values)
+    lines = extents.product([loops.extents[place] for place in queries])
+    if not queries or (isinstance(lines, int) and lines < _FEWEST_COLUMNS):
+        return f"{lines if queries else 0} queries that share their keys are not worth their tiles"
+    return AttentionLoops(queries, scores, greatest, total, weighted, has_keys_left)
 
 
 # --- scans ------------------------------------------------------------------------------------------------------------

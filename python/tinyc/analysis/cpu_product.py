@@ -10,11 +10,11 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis.access import Access, NonScop, shape_of, trace
-from tinyc.analysis.cpu_form import ProductLoops, jumps
+from tinyc.analysis.cpu_form import ProductLoops
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
-from tinyc.analysis.strided_access import AxisRun, BufferAccess, StridedAccess, strided_access
+from tinyc.analysis.product_reads import ProductReads
+from tinyc.analysis.strided_access import AxisRun
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -100,33 +100,19 @@ class CpuProduct:
         return tuple(self.phase.loops[place] for place in self.columns.loops)
 
     @functools.cached_property
+    def reads(self) -> ProductReads:
+        """How the operands lie in memory."""
+        return ProductReads(self.kernel, self.phase, TRANSPOSED_LANES)
+
+    @functools.cached_property
     def has_rows_inside(self) -> bool:
         """Whether the left operand is read row by row for a product, and not product by product for a row."""
-        return bool(self.row_axes) and self._is_read_along(self.row_axes, self.column_axes)
+        return bool(self.row_axes) and self.reads.are_along(self.row_axes, self.column_axes)
 
     @functools.cached_property
     def has_columns_inside(self) -> bool:
         """Whether the right operand is read column by column for a product, and not product by product for a column."""
-        return self._is_read_along(self.column_axes, self.row_axes)
-
-    def _is_read_along(self, own: tuple[int, ...], other: tuple[int, ...]) -> bool:
-        """Whether an operand has its neighbours in memory along its `own` axes, or not many of them along the sum."""
-        domain, lie_along_sum = self.phase.block.statement.shape, False
-        for read in self.phase.block.accesses:
-            if not read.positions.isdisjoint(other) or read.positions.isdisjoint(own):
-                continue
-            memory = BufferAccess(0, self.accumulator, self.kernel.shape(read.tensor), read.index)
-            strided = strided_access(memory, domain, (own, self.phase.reduced, ()))
-            if isinstance(strided, str):
-                if not jumps(read, own[-1]):
-                    return True
-                lie_along_sum = True
-            elif strided.rows and strided.rows[-1].stride == 1:
-                return True
-            elif strided.columns and strided.columns[-1].stride == 1:
-                run = strided.columns[-1].extent
-                lie_along_sum = lie_along_sum or not isinstance(run, int) or run >= TRANSPOSED_LANES
-        return not lie_along_sum
+        return self.reads.are_along(self.column_axes, self.row_axes)
 
     @property
     def depth(self) -> Dim:
@@ -167,12 +153,12 @@ class CpuProduct:
         """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
         rows = self.rows.lines
         is_few = isinstance(rows, int) and rows < GENERIC_CPU.rows_worth_packing
-        return is_few and self._is_one_row(self.right, self.column_axes, self.columns.lines)
+        return is_few and self.reads.is_one_row(self.right, self.column_axes, self.columns.lines)
 
     @functools.cached_property
     def reads_left_in_place(self) -> bool:
         """Whether the left operand is not packed: the elements of each row are beside each other in memory as it is."""
-        return self._is_one_row(self.left, self.phase.reduced, self.depth)
+        return self.reads.is_one_row(self.left, self.phase.reduced, self.depth)
 
     @functools.cached_property
     def reads_right_in_panels(self) -> bool:
@@ -180,7 +166,7 @@ class CpuProduct:
 
         They are all of them, and a panel is behind the last one: vectors may reach into it.
         """
-        access = self._read(self.right, in_panels=True)
+        access = self.reads.access(self.right, in_panels=True)
         if access is None or len(self.column_axes) != 1 or len(self.phase.reduced) != 1:
             return False
         room, columns = tensor_type(access.source.type).shape[-1], self.columns.lines
@@ -197,12 +183,12 @@ class CpuProduct:
     @functools.cached_property
     def right_matrix(self) -> tuple[ir.Value, RightMatrix] | None:
         """The right operand as a matrix, and its buffer, where it is packed and all of that; None where it is not."""
-        access, products, columns = self._read(self.right), self.depth, self.columns.lines
+        access, products, columns = self.reads.access(self.right), self.depth, self.columns.lines
         if access is None or not (self.packs_right and isinstance(products, int) and isinstance(columns, int)):
             return None
         if len(self.column_axes) != 1 or len(self.phase.reduced) != 1 or min(products, columns) < 2:
             return None
-        strided = self._strided(self.right, access, (self.phase.reduced, self.column_axes, ()))
+        strided = self.reads.strided(self.right, access, (self.phase.reduced, self.column_axes, ()))
         source = access.source.owner
         assert isinstance(source, region.ReadOp)  # what `_read` finds
         if isinstance(strided, str) or extents.product(tensor_type(access.source.type).shape) != products * columns:
@@ -212,29 +198,6 @@ class CpuProduct:
             if along == (AxisRun(products, strides[0]), AxisRun(columns, strides[1])):
                 return source.buffer, RightMatrix(self.accumulator, products, columns, is_transposed)
         return None
-
-    def _is_one_row(self, factor: ir.Value, along: tuple[int, ...], extent: Dim) -> bool:
-        """Whether an operand is in memory as sums take it, and along some axes each element right behind the last."""
-        access = self._read(factor)
-        found = "" if access is None else self._strided(factor, access, ((), along, ()))
-        return not isinstance(found, str) and found.columns == (AxisRun(extent, 1),)
-
-    def _read(self, factor: ir.Value, *, in_panels: bool = False) -> Access | None:
-        """How an operand is read of memory, if that has it as sums take it, row-major or in panels."""
-        access = trace(factor, self.kernel.dims)
-        is_same = tensor_type(factor.type).element == self.accumulator
-        if isinstance(access, NonScop) or access.guards or not is_same:
-            return None
-        read = access.source.owner
-        return access if isinstance(read, region.ReadOp) and region.is_in_panels(read.buffer) is in_panels else None
-
-    def _strided(
-        self, factor: ir.Value, access: Access, sides: tuple[Sequence[int], Sequence[int], Sequence[int]]
-    ) -> StridedAccess | str:
-        """Where the elements of an operand are, its `sides` being rows, columns and the batch."""
-        dims = self.kernel.dims
-        memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
-        return strided_access(memory, shape_of(factor, dims), sides)
 
     @property
     def room_in_panel(self) -> int:
@@ -291,18 +254,20 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
     left, right = terms.lhs, terms.rhs
     if found.has_columns_left:
         left, right = right, left
-    rows = _side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
-    columns = _side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
+    rows = tile_side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
+    columns = tile_side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
     product = CpuProduct(kernel, op, phase, rows, columns, left, right)
     if product.reads_right_in_place:
-        wide = replace(product, columns=_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
+        wide = replace(product, columns=tile_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
         if wide.reads_right_in_place:
             return wide
     if product.reads_left_in_place:
-        product = replace(product, columns=_side(kernel, found.columns, _most_of_even_tiles(product), _FEWEST_COLUMNS))
+        product = replace(
+            product, columns=tile_side(kernel, found.columns, _most_of_even_tiles(product), _FEWEST_COLUMNS)
+        )
     fewest = GENERIC_CPU.terms_worth_packing_twice
     if product.turns == 1 and _is_worth_two_turns(product, fewest):
-        return replace(product, rows=_side(kernel, found.rows, -(-rows.most // 2), _ROWS))
+        return replace(product, rows=tile_side(kernel, found.rows, -(-rows.most // 2), _ROWS))
     return product
 
 
@@ -322,7 +287,7 @@ def _is_worth_two_turns(product: CpuProduct, fewest: int) -> bool:
     return isinstance(terms, int) and terms >= fewest
 
 
-def _side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
+def tile_side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
     """The rows or columns of tiles of at most so many: the loops of the last `places` are inside as far as they fit."""
     lengths = [kernel.loops.extents[place] for place in places]
     first, inside = len(places), 1

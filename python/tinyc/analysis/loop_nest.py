@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tinyc.analysis.access import DimAxes
-from tinyc.analysis.cpu_form import CpuForm, cpu_form, product_loops
+from tinyc.analysis.cpu_attention import CpuAttention, cpu_attention
+from tinyc.analysis.cpu_form import CpuForm, attention_loops, cpu_form, product_loops
 from tinyc.analysis.cpu_product import CpuProduct, cpu_product
 from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, scan_of
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
@@ -95,7 +96,7 @@ class BlockNest:
         return extents.product(self.blocks)
 
 
-LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | BlockNest | CpuProduct
+LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | BlockNest | CpuProduct | CpuAttention
 
 
 def loop_nest(op: region.KernelOp) -> LoopNest:
@@ -113,6 +114,10 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
         found = product_loops(kernel.loops, GENERIC_CPU)
         assert not isinstance(found, str), found  # it has the form of one
         return cpu_product(kernel, found)
+    if form is CpuForm.ATTENTION:
+        attention = attention_loops(kernel.loops)
+        assert not isinstance(attention, str), attention  # it has the form of it
+        return cpu_attention(kernel, attention)
     if form is CpuForm.SCAN:
         return _scan_nest(kernel)
     steps = cpu_steps(op, kernel)

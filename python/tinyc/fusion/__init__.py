@@ -16,6 +16,7 @@ In reading order:
     stops            the rules that stop a kernel: legality, halo, what a machine has room for
     judge            whether a kernel takes the place of several, by which rule
     partition        which groups there are, and what would have to run when
+    chains           a product, rows in front of it and the product in front of these, as one kernel
     formation        regions, backwards from the outputs
     exact            the best choice of kernels for a few nodes, by integer programming
     windows          where that choice is made

@@ -4,8 +4,8 @@ First sweep, backwards: a node joins the group of its readers, or makes one grou
 reduction behind its epilogue comes to its group in this way. Where the last node to join a group keeps its producer
 out, the step is taken back if the two together are better (one-step rollback). Second sweep, over the groups that only
 compute element by element: they are computed where they are read, as a prologue, or again by each reader, where that
-pays. Third: two groups that a tensor passes between become one, then two that read one tensor. Last, windows are chosen
-exactly. Source: specification 000 §4.
+pays. Third: two groups that a tensor passes between become one, then two products with the rows between them, then two
+that read one tensor. Last, windows are chosen exactly. Source: specification 000 §4.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from tinyc.diagnostics import progress
+from tinyc.fusion.chains import Chains
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import (
     Group,
@@ -64,7 +65,9 @@ def _formed(graph: FusionGraph, pricing: Pricing, asked: RequestedEdges) -> Form
     former = _Former(Partition(graph), judge)
     former.sweep_backwards()
     former.sweep_element_wise()
+    former.sweep_chains()
     former.sweep_pairs()
+    former.sweep_chains()
     former.sweep_siblings()
     Windows(former.partition, judge, former.verdicts).choose()
     former.sweep_siblings()
@@ -300,6 +303,10 @@ class _Former:
         self._note(node, [target], verdict)
         if verdict.fused and isinstance(merged, Group):
             self.partition.replace([writer, target], merged)
+
+    def sweep_chains(self) -> None:
+        """Make one kernel of two products and the rows between, if a scheme has tiles of these: last ones first."""
+        Chains(self.partition, self.judge, self._note).fuse()
 
     def sweep_outdated(self) -> None:
         """Judge the edges anew whose verdict is that they are fused, in kernels that others have taken the place of."""

@@ -58,7 +58,7 @@ class Group:
     @functools.cached_property
     def loops(self) -> FusedLoops:
         """The fused loops of the anchors."""
-        return loops_of_anchors([anchor.block for anchor in self.anchors])
+        return loops_of_anchors([anchor.block for anchor in self.anchors], self.results)
 
     @functools.cached_property
     def reads(self) -> tuple[str, ...]:

@@ -230,10 +230,12 @@ class Work:
 
     def flops_of(self, group: Group) -> float:
         """The operations of a group: those of its anchors, and of what they compute where they read it."""
-        return sum(
-            times * (own + sum(self._again(number, each) * count for each, count in anchor.inlined.items()))
-            for number, (times, own, anchor) in enumerate(zip(self.times, self._own_flops, group.anchors, strict=True))
-        )
+        flops, dear = 0.0, [0.0]
+        for number, (times, own, anchor) in enumerate(zip(self.times, self._own_flops, group.anchors, strict=True)):
+            again = [(each.is_special, self._again(number, each) * count) for each, count in anchor.inlined.items()]
+            flops += times * (own + sum(each for is_special, each in again if not is_special))
+            dear.append(times * sum(each for is_special, each in again if is_special))
+        return flops + (max(dear) if self._resources.shares_dear_values else sum(dear))
 
     @functools.cached_property
     def product_flops(self) -> float:

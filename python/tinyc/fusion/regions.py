@@ -99,7 +99,7 @@ def _plan(group: Group, kind: KernelKind[Any]) -> Plan:
     """What its formation decides of a region's plan (000 §4.1, 6 and 7)."""
     if group.ordered:
         return Plan()
-    values, pattern = group.graph.values, contraction_pattern_of(group.loops)
+    values, pattern = group.graph.values, kind.pattern or contraction_pattern_of(group.loops)
     edges = local_edges(group.loops, lambda phase: values[phase.block.name])
     return Plan(
         algo_choice=None if pattern is None else {pattern: kind.algorithm},

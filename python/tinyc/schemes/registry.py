@@ -4,7 +4,7 @@ The first that accepts a candidate is its default. A plan names one with `scheme
 here are refused by name.
 """
 
-from tinyc.schemes.cpu import CpuContraction, CpuGeneric, CpuRows, CpuScan
+from tinyc.schemes.cpu import CpuAttentionTiles, CpuContraction, CpuGeneric, CpuRows, CpuScan
 from tinyc.schemes.elementwise import ElementByElement
 from tinyc.schemes.generic import Generic
 from tinyc.schemes.mma import MmaContraction
@@ -23,5 +23,11 @@ SCHEMES: tuple[Scheme, ...] = (
     Generic(),  # last, since it accepts whatever can be launched
 )
 #: What is built on a CPU: loops, of these kinds.
-CPU_KINDS: tuple[KernelKind[CpuTarget], ...] = (CpuContraction(), CpuScan(), CpuRows(), CpuGeneric())
+CPU_KINDS: tuple[KernelKind[CpuTarget], ...] = (
+    CpuContraction(),
+    CpuAttentionTiles(),
+    CpuScan(),
+    CpuRows(),
+    CpuGeneric(),
+)
 SCHEME_OF: dict[str, Scheme] = {scheme.name: scheme for scheme in SCHEMES}

@@ -27,8 +27,9 @@ class Resources:
     `vector_bytes` is an access to the widest elements of what is read or written in full, `accesses_in_flight` how many
     of a thread are on their way at a time; `product_tile` the accumulators along m and n for which an operand's element
     is computed once. `inlines_reductions` says that a thread computes a reduction again for each element that it reads
-    of it, `leaves_tiles` what it has in place of the tiles that the machine's products are fast in. A contraction by
-    itself takes `product_seconds`, where the scheme has a model of it, which the f32 rate of the machine is not.
+    of it, `shares_dear_values` that several phases share what is dear to compute, `leaves_tiles` what it has in place
+    of the tiles that the machine's products are fast in. A contraction by itself takes `product_seconds`, where the
+    scheme has a model of it, which the f32 rate of the machine is not.
     """
 
     grid: tuple[Dim, Dim, Dim]
@@ -39,6 +40,7 @@ class Resources:
     accesses_in_flight: int = 1
     product_tile: tuple[int, int] | None = None
     inlines_reductions: bool = False
+    shares_dear_values: bool = False
     leaves_tiles: str = ""
     product_seconds: float | None = None
 
@@ -94,8 +96,10 @@ class KernelKind(abc.ABC, Generic[MachineT]):
 
     #: What a plan calls it, one of `names.SCHEME_NAMES`.
     name: ClassVar[str]
-    #: The algorithm by which it computes a contraction, one of `plan.fields.ALGORITHMS`.
+    #: The algorithm by which it computes its pattern, one of `plan.fields.ALGORITHMS`; the pattern is that of its one
+    #: contraction, unless it is said here.
     algorithm: ClassVar[str] = "implicit_gemm"
+    pattern: ClassVar[str | None] = None
 
     @abc.abstractmethod
     def accepts(self, candidate: Candidate, target: MachineT) -> Acceptance | Refusal:

@@ -76,6 +76,10 @@ class CpuTarget:
     #: come as fast as memory gives them.
     rows_in_place: int
     columns_in_place: int
+    #: Queries of attention that are computed together, and the keys that they read at a time: whole micro-kernels of
+    #: all vectors, whose scores, with a few queries, are in the nearest cache.
+    tile_queries: int
+    tile_keys: int
     #: A product of as many terms takes so long that two threads are worth their start, or, the second number, what both
     #: of them pack.
     terms_worth_two_turns: int
@@ -112,6 +116,8 @@ GENERIC_CPU = CpuTarget(
     tile_depth_bytes=1024,
     rows_in_place=8,
     columns_in_place=2048,
+    tile_queries=192,
+    tile_keys=252,
     terms_worth_two_turns=1 << 20,
     terms_worth_packing_twice=1 << 23,
     enough_tiles=16,

@@ -8,5 +8,6 @@ In reading order:
     scan              cumulative reductions
     unwrapping, fold  windows that are laid over each other and summed
     online_sum        sums of exponentials below a maximum, in one pass
+    softmax, seen_keys  sums weighted by a softmax, and the keys that a mask lets count
     classification    the first pattern that a reduce is of
 """

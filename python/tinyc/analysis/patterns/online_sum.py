@@ -16,16 +16,36 @@ from tinyc.vocabulary.attributes import tensor_type
 
 def online_scale(total: tiny.ReduceOp, greatest: tiny.ReduceOp) -> float | None:
     """The factor of the exponents that `total` sums up below `greatest`; None where it sums up something else."""
+    if greatest.op.value != "max":
+        return None
+    found = exponents_of(total)
+    if found is None:
+        return None
+    below, scale = found
+    if source_of(below.rhs) != greatest.output or _needs(below.lhs, greatest.output):
+        return None
+    element, accumulator = (tensor_type(value.type).element for value in (total.operand, greatest.output))
+    is_precise = element == element.accumulator == accumulator.accumulator
+    return scale if is_precise and 0 < scale < math.inf else None
+
+
+def exponents_of(total: tiny.ReduceOp) -> tuple[tiny.SubOp, float] | None:
+    """The difference whose exponentials `total` sums up, and its factor; None where it sums up something else."""
     exponential = total.operand.owner
-    if total.op.value != "sum" or greatest.op.value != "max" or not isinstance(exponential, tiny.Exp2Op):
+    if total.op.value != "sum" or not isinstance(exponential, tiny.Exp2Op):
         return None
     exponent, scale = _unscaled(exponential.operand)
     below = exponent.owner
-    if not isinstance(below, tiny.SubOp) or _source(below.rhs) != greatest.output or _needs(below.lhs, greatest.output):
-        return None
-    element, accumulator = (tensor_type(value.type).element for value in (exponential.output, greatest.output))
-    is_precise = element == element.accumulator == accumulator.accumulator
-    return scale if is_precise and 0 < scale < math.inf else None
+    return (below, scale) if isinstance(below, tiny.SubOp) else None
+
+
+def source_of(value: ir.Value) -> ir.Value:
+    """What a value has the elements of, as they are."""
+    op = value.owner
+    while (isinstance(op, tiny.MovementOp) and not isinstance(op, tiny.PadOp)) or _widens(op):
+        value = op.operand
+        op = value.owner
+    return value
 
 
 def _unscaled(value: ir.Value) -> tuple[ir.Value, float]:
@@ -38,15 +58,6 @@ def _unscaled(value: ir.Value) -> tuple[ir.Value, float]:
         value, scale = (op.lhs, scale * right) if right is not None else (op.rhs, scale * (left or 0.0))
         op = value.owner
     return value, scale
-
-
-def _source(value: ir.Value) -> ir.Value:
-    """What a value has the elements of, as they are."""
-    op = value.owner
-    while (isinstance(op, tiny.MovementOp) and not isinstance(op, tiny.PadOp)) or _widens(op):
-        value = op.operand
-        op = value.owner
-    return value
 
 
 def _widens(op: ir.OpView | ir.Block) -> TypeGuard[tiny.CastOp]:

@@ -21,6 +21,7 @@ from tinyc.analysis.patterns.contraction import Contraction, is_summed_product
 from tinyc.analysis.patterns.contraction.facts import contraction_facts
 from tinyc.analysis.patterns.fold import Fold
 from tinyc.analysis.patterns.scan import Scan
+from tinyc.analysis.patterns.softmax import softmax_product
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, access_excess, with_producers
 from tinyc.analysis.poly.edge import PolyEdge, edges_of
 from tinyc.analysis.poly.reads import Needed
@@ -159,6 +160,9 @@ def _reduction(op: ir.OpView, reduction: Reduction, needed: Needed, tensors: Map
         facts = contraction_facts(pattern, block.statement.axes)
         if isinstance(op, tiny.ReduceOp) and not is_summed_product(op):
             facts["moved_products"] = True
+        weighted = softmax_product(op) if isinstance(op, tiny.ReduceOp) else None
+        if weighted is not None:
+            facts["softmax"] = "lhs" if weighted.is_left else "rhs"
         return replace(block, attributes={**facts, **block.attributes})
     is_scan = isinstance(pattern, Scan)
     block = _block("scan" if is_scan else "reduce", value, domain, accesses, tensors, reduced, op=reduction.op)

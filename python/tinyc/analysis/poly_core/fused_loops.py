@@ -59,10 +59,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class FusedLoops:
-    """The common loops by their extents, outermost first, and the phases of a step in the order in which they run."""
+    """The common loops by their extents, outermost first, and the phases of a step in the order in which they run.
+
+    `results` are the names of the blocks that are written to memory.
+    """
 
     extents: Shape
     phases: tuple[Phase, ...]
+    results: frozenset[str]
 
     @property
     def reductions(self) -> tuple[Phase, ...]:
@@ -142,15 +146,16 @@ def fused_loops(blocks: Sequence[PolyBlock], results: Collection[str]) -> FusedL
             if isinstance(composed, str):
                 return composed
             anchors.append(composed)
-    return loops_of_anchors(anchors)
+    return loops_of_anchors(anchors, results)
 
 
-def loops_of_anchors(anchors: Sequence[PolyBlock]) -> FusedLoops:
-    """The fused loops of anchors that are composed already, in program order."""
+def loops_of_anchors(anchors: Sequence[PolyBlock], results: Collection[str]) -> FusedLoops:
+    """The fused loops of anchors that are composed already, in program order, of which `results` are written."""
     names = [anchor.name for anchor in anchors]
     loops = [loop for loop in common_loops(anchors, names) if _is_plain(loop, anchors)]
     sizes = tuple(anchors[-1].statement.shape[_axis(loop, names[-1])] for loop in loops)
-    return FusedLoops(sizes, tuple(_phase(anchor, [_axis(loop, anchor.name) for loop in loops]) for anchor in anchors))
+    phases = tuple(_phase(anchor, [_axis(loop, anchor.name) for loop in loops]) for anchor in anchors)
+    return FusedLoops(sizes, phases, frozenset(results))
 
 
 def inlined(block: PolyBlock, through: Mapping[str, PolyBlock]) -> PolyBlock | str:

@@ -1,4 +1,4 @@
-"""What is built on a CPU: loops over the steps of a kernel, of four kinds.
+"""What is built on a CPU: loops over the steps of a kernel, of five kinds.
 
 `analysis.cpu_form` says of which kind a kernel is, and `--region-to-loops` builds it (`dialects/region/to_loops`).
 """
@@ -44,6 +44,20 @@ class CpuContraction(CpuKind):
         """An element of an operand is computed once for a tile."""
         tile = (target.tile_rows, target.tile_columns)
         return dataclasses.replace(super().resources(candidate, target), product_tile=tile)
+
+
+class CpuAttentionTiles(CpuKind):
+    """Two products with a softmax between them: scores of a tile of queries and keys at a time."""
+
+    name = "cpu_attention"
+    algorithm = "online_softmax"
+    pattern = "attention"
+    form = "ATTENTION"
+
+    def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
+        """A score is computed once, and so is its exponential, which both total and weighted sum are made of."""
+        tile, found = (target.tile_queries, target.tile_columns), super().resources(candidate, target)
+        return dataclasses.replace(found, product_tile=tile, shares_dear_values=True)
 
 
 class CpuScan(CpuKind):

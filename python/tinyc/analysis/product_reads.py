@@ -1,0 +1,78 @@
+"""How the operands of a product lie in memory: what of them a CPU reads as it is, and what it packs along which axes.
+
+In: a kernel, and the phase of a sum over products. Out: `ProductReads`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.access import Access, NonScop, shape_of, trace
+from tinyc.analysis.cpu_form import jumps
+from tinyc.analysis.kernel_loops import KernelLoops
+from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.analysis.strided_access import AxisRun, BufferAccess, StridedAccess, strided_access
+from tinyc.dialects.region import ops as region
+from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
+
+
+@dataclass(frozen=True)
+class ProductReads:
+    """The reads of the two operands of the products that a phase sums up."""
+
+    kernel: KernelLoops
+    phase: Phase
+    #: Lines so much longer are packed by transpositions of registers as fast as their neighbours are.
+    long_run: int
+
+    @property
+    def accumulator(self) -> ElementType:
+        """The element type of the sums, in which operands are packed."""
+        return self.phase.block.element.accumulator
+
+    def are_along(self, own: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        """Whether an operand has its neighbours in memory along its `own` axes, or not many of them along the sum.
+
+        The other operand has the axes `other`.
+        """
+        domain, lie_along_sum = self.phase.block.statement.shape, False
+        for read in self.phase.block.accesses:
+            if not read.positions.isdisjoint(other) or read.positions.isdisjoint(own):
+                continue
+            memory = BufferAccess(0, self.accumulator, self.kernel.shape(read.tensor), read.index)
+            strided = strided_access(memory, domain, (own, self.phase.reduced, ()))
+            if isinstance(strided, str):
+                if not jumps(read, own[-1]):
+                    return True
+                lie_along_sum = True
+            elif strided.rows and strided.rows[-1].stride == 1:
+                return True
+            elif strided.columns and strided.columns[-1].stride == 1:
+                run = strided.columns[-1].extent
+                lie_along_sum = lie_along_sum or not isinstance(run, int) or run >= self.long_run
+        return not lie_along_sum
+
+    def is_one_row(self, factor: ir.Value, along: tuple[int, ...], extent: Dim) -> bool:
+        """Whether an operand is in memory as sums take it, and along some axes each element right behind the last."""
+        access = self.access(factor)
+        found = "" if access is None else self.strided(factor, access, ((), along, ()))
+        return not isinstance(found, str) and found.columns == (AxisRun(extent, 1),)
+
+    def access(self, factor: ir.Value, *, in_panels: bool = False) -> Access | None:
+        """How an operand is read of memory, if that has it as sums take it, row-major or in panels."""
+        access = trace(factor, self.kernel.dims)
+        is_same = tensor_type(factor.type).element == self.accumulator
+        if isinstance(access, NonScop) or access.guards or not is_same:
+            return None
+        read = access.source.owner
+        return access if isinstance(read, region.ReadOp) and region.is_in_panels(read.buffer) is in_panels else None
+
+    def strided(
+        self, factor: ir.Value, access: Access, sides: tuple[Sequence[int], Sequence[int], Sequence[int]]
+    ) -> StridedAccess | str:
+        """Where the elements of an operand are, its `sides` being rows, columns and the batch."""
+        dims = self.kernel.dims
+        memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
+        return strided_access(memory, shape_of(factor, dims), sides)
