@@ -11,6 +11,7 @@ from typing import ClassVar
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.nvvm.verify import gpu_modules, verify
 from tinyc.mlir import gpu, ir, passmanager
+from tinyc.mlir.locations import LINE_SCOPES
 from tinyc.passes import Pass
 from tinyc.text import IrError, capture_errors
 
@@ -112,15 +113,11 @@ def _object(binary: gpu.BinaryOp) -> gpu.ObjectAttr:
     return gpu.ObjectAttr(binary.objects[0])
 
 
-#: Gives functions the scopes without which LLVM drops locations; no types and variables, so that no .debug_info stands.
-_SCOPES = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly},"
-
-
 def _compile(kernels: gpu.GPUModuleOp, line_info: bool) -> None:
     """Put a `gpu.binary` in the place of a `gpu.module`."""
     alone = ir.Module.create(loc=kernels.location)
     kernels.operation.clone(ip=ir.InsertionPoint(alone.body))
-    passes = f"builtin.module({_SCOPES if line_info else ''}gpu-module-to-binary{{format=isa}})"
+    passes = f"builtin.module({f'{LINE_SCOPES},' if line_info else ''}gpu-module-to-binary{{format=isa}})"
     passmanager.PassManager.parse(passes, kernels.context).run(alone.operation)
     (binary,) = _binaries(alone)
     made = _object(binary)

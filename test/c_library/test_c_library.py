@@ -336,3 +336,34 @@ def test_the_command_line_writes_one(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main(["compile", str(EXAMPLES / "softmax.json"), "--prefix", "softmax"])
     assert "--prefix: it is about a C library; give --emit-lib, too" in capsys.readouterr().err
+
+
+def test_a_library_for_aarch64_gives_the_same_numbers_there(tmp_path, monkeypatch):
+    tools = [shutil.which(name) for name in ("aarch64-linux-gnu-gcc", "qemu-aarch64")]
+    if None in tools:
+        pytest.skip("did not run: there is no aarch64-linux-gnu-gcc, or no qemu-aarch64")
+    monkeypatch.setenv("CC", "aarch64-linux-gnu-gcc")
+    model = tinyc.compile(MLP, bind={"M": 20, "K": 30})
+    model.emit_library(tmp_path / "mlp.so", cpu="aarch64")
+    rng = np.random.default_rng(0)
+    shapes = {"x": (20, 30), "w1": (30, 24), "w2": (24, 3)}
+    arrays = {name: rng.standard_normal(shape, np.float32) for name, shape in shapes.items()}
+    (tmp_path / "in").write_bytes(b"".join(each.tobytes() for each in arrays.values()))
+    (tmp_path / "main.c").write_text(
+        """#include "mlp.h"
+        #include <stdio.h>
+        int main(void) {
+          static float x[600], w1[720], w2[72], y[60];
+          model_t *model;
+          model_params params = {x, w1, w2, y};
+          if (fread(x, 4, 600, stdin) + fread(w1, 4, 720, stdin) + fread(w2, 4, 72, stdin) != 1392) return 1;
+          if (model_init(&model) || model_run(model, &params)) return 2;
+          return fwrite(y, 4, 60, stdout) != 60;
+        }"""
+    )
+    subprocess.run([tools[0], "main.c", "./mlp.so", "-o", "main"], cwd=tmp_path, check=True)
+    command = [tools[1], "-L", "/usr/aarch64-linux-gnu", "./main"]
+    given = (tmp_path / "in").read_bytes()
+    done = subprocess.run(command, cwd=tmp_path, check=True, input=given, capture_output=True)
+    (expected,) = model.run_named(arrays).values()
+    np.testing.assert_allclose(np.frombuffer(done.stdout, np.float32).reshape(20, 3), expected, 1e-5)

@@ -261,7 +261,7 @@ def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
 
 def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):
     assert run("run", gemm, "--bind", SIZES, "--dump-dir", tmp_path / "all")[0] == 0
-    assert len(list((tmp_path / "all").iterdir())) == 7
+    assert len(list((tmp_path / "all").iterdir())) == 8
 
 
 def test_options_that_are_repeated_add_up(run, gemm, tmp_path):

@@ -329,7 +329,7 @@ def test_what_cannot_be_saved_is_refused(models, loaded, tmp_path):
         (tinyc.compile(GEMM, "reference"), {}, "UnsupportedTarget", "target 'reference' runs the program itself"),
         (models["softmax", "sim"], {"cpu": "x86-64"}, "UnsupportedTarget", "its code runs on a GPU; leave it out"),
         (loaded[1], {"cpu": "x86-64"}, "UnsupportedTarget", "the model was loaded, and its code is as it is"),
-        (loaded[0], {"cpu": "pentium"}, "UnsupportedTarget", "'cpu' is 'pentium'; choose 'x86-64', "),
+        (loaded[0], {"cpu": "pentium"}, "UnsupportedTarget", "'cpu' is 'pentium'; choose 'host', 'x86-64', "),
     ):
         error = refused(model.save, path, **options)
         assert error.name == name

@@ -7,7 +7,7 @@ import pytest
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import cpu_features
 from tinyc.runtime.cpu_features import require_machine
-from tinyc.runtime.jit import _binding, compile_object
+from tinyc.runtime.jit import _binding, assembly_of, compile_object
 
 #: Sums of products, which LLVM makes vectors of.
 LLVM_IR = """
@@ -30,6 +30,8 @@ end:
 }
 declare float @llvm.fma.f32(float, float, float)
 """
+#: The machine of an ELF file, in its bytes 18 and 19.
+EM_AARCH64 = 183
 #: Level of x86-64 → flags that it is the first to have, and registers that code for it has.
 LEVELS = {
     "x86-64": ((), "xmm"),
@@ -41,12 +43,7 @@ LEVELS = {
 
 def registers(cpu):
     """Return the kinds of vector registers in the assembly for a CPU."""
-    from tinyc.runtime import jit
-
-    machine, _ = jit._target_machine(cpu)
-    module = _binding().parse_assembly(LLVM_IR)
-    jit._optimise(module, machine)
-    return set(re.findall(r"%([xyz]mm)\d", machine.emit_assembly(module)))
+    return set(re.findall(r"%([xyz]mm)\d", assembly_of(LLVM_IR, cpu)))
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
@@ -66,10 +63,19 @@ def test_code_for_this_machine_needs_what_it_has():
 
 
 def test_a_cpu_that_is_no_level_is_refused():
-    known = "choose 'x86-64', 'x86-64-v2', 'x86-64-v3' or 'x86-64-v4', or leave it out for this machine's"
+    known = "choose 'host', 'x86-64', 'x86-64-v2', 'x86-64-v3', 'x86-64-v4' or 'aarch64'; 'host' is this machine's"
     with pytest.raises(TinycError, match=f"'cpu' is 'i486'; {known}") as caught:
         compile_object(LLVM_IR, "i486")
     assert caught.value.name == "UnsupportedTarget"
+
+
+def test_code_for_aarch64_is_compiled_in_its_vectors_and_not_loaded_here():
+    made = compile_object(LLVM_IR, "aarch64")
+    assert int.from_bytes(made.image[18:20], "little") == EM_AARCH64
+    assert (made.cpu, made.flags) == ("aarch64", ())
+    assert re.search(r"fmla\s+v\d+\.4s", assembly_of(LLVM_IR, "aarch64"))
+    with pytest.raises(TinycError, match="the model's code is for aarch64, and what is loaded here is code for x86-64"):
+        require_machine(made.flags, "aarch64")
 
 
 def on(monkeypatch, tmp_path, flags):

@@ -10,6 +10,7 @@ In reading order:
     code_text         programs whose kernels are PTX or LLVM IR, in one file with what launches them
     listings          which texts a program has on its way to each target, by name: plain data
     layer             which layer a module is at, and whether it is a program
+    assembly          assembly to read, beside the loops
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
     clock_table       how long the kernels of a run would take on a GPU
     profile           what the kernels of a run took, beside what was predicted

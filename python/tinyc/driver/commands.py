@@ -145,7 +145,8 @@ def compiled_model(arguments: argparse.Namespace, uses_cache: bool = False) -> C
     print_line("compile", f"{seconds:.3f} s{', from the cache' if model.from_cache else ''}")
     if is_dumped:
         with shown_progress("dump"):
-            paths = model.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants)
+            cpu = arguments.cpu if "cpu" in arguments else None
+            paths = model.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants, cpu)
         for path in paths:
             print_line("dump", str(path))
     return model

@@ -30,6 +30,7 @@ from tinyc.executors.signature import boundary_of, check_inputs, signature_of, s
 from tinyc.mlir import ir
 from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.const_pool import Weights
+from tinyc.runtime.cpu_features import architecture_of
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
@@ -136,13 +137,15 @@ def _reference(lowerings: Sequence[Lowering]) -> Executor:
 
 
 def cpu_artifact(lowering: Lowering, cpu: str | None = None) -> Artifact:
-    """What runs a program on the CPU: on this one, or on one of a level of x86-64.
+    """What runs a program on the CPU: on this one, on one of a level of x86-64, or on one of aarch64.
 
     Raises:
-        TinycError: `UnsupportedTarget`: there is no such level, or this machine compiles for none.
+        TinycError: `UnsupportedTarget`: there is no such CPU, or this machine compiles for none.
     """
     made = object_of((lowering if cpu is None else lowering.for_cpu(cpu)).llvm_ir(), cpu)
-    return Artifact("cpu", lowering.program(), made.image, "x86-64", made.cpu, made.flags, lowering.constants())
+    return Artifact(
+        "cpu", lowering.program(), made.image, architecture_of(cpu), made.cpu, made.flags, lowering.constants()
+    )
 
 
 def _cpu(lowerings: Sequence[Lowering], threads: int | None) -> Executor:

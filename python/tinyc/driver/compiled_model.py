@@ -132,13 +132,22 @@ class CompiledModel(Model):
         return self.lowerings[target_of(arch).name].text(layer)
 
     def dump(
-        self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False, constants: bool = False
+        self,
+        folder: Path,
+        names: tuple[str, ...] | None = None,
+        stock: bool = False,
+        constants: bool = False,
+        cpu: str | None = None,
     ) -> list[Path]:
-        """Write the texts of layers as `Lowering.dump` does, of several architectures each to a folder of its name."""
+        """Write the texts of layers as `Lowering.dump` does, of several architectures each to a folder of its name.
+
+        They are those on the way to this machine's CPU, or to the `cpu` that is given.
+        """
         with self._told_before():
             several = len(self.lowerings) > 1
+            found = {arch: each if cpu is None else each.for_cpu(cpu) for arch, each in self.lowerings.items()}
             return [
                 path
-                for arch, lowering in self.lowerings.items()
+                for arch, lowering in found.items()
                 for path in lowering.dump(folder / arch if several and arch else folder, names, stock, constants)
             ]

@@ -45,7 +45,7 @@ def load(
     try:
         artifact = _asked_for(artifact, target, arch)
         if artifact.target == "cpu":
-            require_machine(artifact.flags)
+            require_machine(artifact.flags, artifact.arch)
         executor = executor_of(artifact, threads)
     except TinycError as error:
         raise error.at(file) from None

@@ -17,6 +17,7 @@ from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.kernel import gpu_kernels_of
 from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.dialects.region.kernel import kernels_of
+from tinyc.driver.assembly import beside_loops
 from tinyc.driver.code_text import llvm_ir_in, with_host
 from tinyc.driver.layer import entry_layer
 from tinyc.driver.listings import LAST_LISTING, LISTINGS, listing_file
@@ -24,12 +25,14 @@ from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.tolerance import Tolerance
 from tinyc.fusion.ledger import Ledger, collect_ledgers
 from tinyc.importers.files import write_file
-from tinyc.mlir import ir
+from tinyc.mlir import ir, passmanager
+from tinyc.mlir.locations import LINE_SCOPES
 from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW, TINY
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.runtime.cpu_features import machine_level
+from tinyc.runtime.jit import assembly_of, comment_of
 from tinyc.runtime.program import Program
 from tinyc.target import DEFAULT_ARCH, DEFAULT_CPU
 from tinyc.text import READABLE_RESOURCE, parse, print_ir
@@ -49,6 +52,7 @@ _CPU_STEPS: dict[str, tuple[Step, ...]] = {
     "exec": _through(CPU, "region-to-exec"),
     "loops": _through(CPU, "region-to-loops"),
     "llvm": CPU,
+    "asm": CPU,
 }
 _GPU_STEPS: dict[str, tuple[Step, ...]] = {
     "frontend": (),
@@ -112,9 +116,8 @@ class Lowering:
 
     def way_to(self, name: str) -> tuple[str, ...]:
         """The layers from the program's own to the one called `name`."""
-        return tuple(
-            each for each, steps in self._steps.items() if self.has(each) and _begins_with(self._steps[name], steps)
-        )
+        so_far = [*self._steps][: [*self._steps].index(name) + 1]
+        return tuple(each for each in so_far if self.has(each) and _begins_with(self._steps[name], self._steps[each]))
 
     def module(self, name: str) -> ir.Module:
         """The module at a layer; it belongs to the lowering, and must not be changed.
@@ -182,6 +185,8 @@ class Lowering:
         module = self.module(name)
         if name == "llvm":
             return with_host(self.llvm_ir(), name, self._host(), elide_resources)
+        if name == "asm":
+            return self._assembly()
         if name == "ptx":
             return with_host(ptx_text(module), name, module, elide_resources)
         last = self._steps[name][-1] if self._steps[name] else None
@@ -193,6 +198,18 @@ class Lowering:
         module = self.module("llvm")
         read = llvm_ir_in(module)
         return llvm_ir_of(module) if read is None else read
+
+    def _assembly(self) -> str:
+        """The assembly of the kernels, beside the lines of the loops where the program has these."""
+        cpu = self.options.get("cpu")
+        if not self.has("loops"):
+            return beside_loops(assembly_of(self.llvm_ir(), cpu), "", comment_of(cpu))
+        shown = self.text("loops")
+        module = parse(print_ir(self.module("loops")), listing_file(self.target, "loops"))
+        run_passes(module, self._steps["llvm"][len(self._steps["loops"]) :])
+        with module.context:
+            passmanager.PassManager.parse(f"builtin.module({LINE_SCOPES})").run(module.operation)
+        return beside_loops(assembly_of(llvm_ir_of(module), cpu), shown, comment_of(cpu))
 
     def program(self) -> Program:
         """The host program, as the devices run it."""

@@ -20,6 +20,7 @@ from tinyc.executors.compare import Comparison, compare_all
 from tinyc.runtime.artifact import Artifact, write_artifact
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import NamedTensor, Signature
+from tinyc.runtime.cpu_features import HOST
 from tinyc.runtime.executable import LaunchClock, Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
@@ -234,8 +235,8 @@ class Model:
     def emit_library(self, path: str | os.PathLike[str], prefix: str = "model", cpu: str | None = None) -> list[Path]:
         """Write a C library without Python to `path`, a name in .so, and its header beside it; return both paths.
 
-        Its functions begin with `prefix`; `cpu` is the CPU that it is for by LLVM's name, such as "x86-64-v3", and by
-        default this machine's.
+        Its functions begin with `prefix`; `cpu` is the CPU that it is for, such as "x86-64-v3" or "aarch64", which
+        the compiler must link for, and by default this machine's.
 
         Raises:
             TinycError: `UnsupportedTarget`: the target is not "cpu"; `NoCompiler`, `UnreadableFile`, `InvalidOption`.
@@ -317,7 +318,7 @@ class Model:
         """Save the model to a file, by convention `*.tinyc`, which `tinyc.load` reads; the size of the file in bytes.
 
         The code of target "cpu" is for CPUs that have what this machine's has; `cpu` names others, by a level such as
-        "x86-64-v3". A file that is there is replaced when the new one is complete.
+        "x86-64-v3", or "host", this machine's. A file that is there is replaced when the new one is complete.
 
         Raises:
             TinycError: `UnreadableFile`: it cannot be written; `UnsupportedTarget`: the model has no code, or not for
@@ -338,7 +339,7 @@ class Model:
         if held is None:
             message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
             raise TinycError("UnsupportedTarget", message)
-        if cpu is None:
+        if cpu in (None, HOST):
             return self._complete(held, executor)
         if compiled_for is None:
             why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"

@@ -14,6 +14,8 @@ from tinyc.mlir import ir
 STRING = r'"((?:[^"\\]|\\.)*)"'
 #: The attribute of an op with the name of each of its results, "" for one that has none.
 RESULT_NAMES = "tiny.names"
+#: The pass that gives functions the scopes without which LLVM drops locations: for `.loc` alone, with no .debug_info.
+LINE_SCOPES = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
 _POSITION = re.compile(STRING + r":(\d+):(\d+)")
 _NAME = re.compile(r"loc\(" + STRING + r"[()]")
 

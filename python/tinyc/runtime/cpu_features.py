@@ -2,7 +2,7 @@
 
 In: the name of a CPU. Out: features as LLVM calls them, to compile for, and flags as Linux calls them, to compare with
 those of the machine that runs the code. LLVM is told to use what stands in the table and nothing else, so that code
-needs what it says that it needs.
+needs what it says that it needs. Of aarch64 there is the baseline, which has vectors of 16 bytes.
 """
 
 import platform
@@ -50,18 +50,29 @@ _FLAGS = {
 _BASELINE = ("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2")
 #: The levels of the x86-64 psABI, by how many rows of the table each has.
 _LEVELS = {"x86-64": 0, "x86-64-v2": 7, "x86-64-v3": 16, "x86-64-v4": 21}
+#: The architectures of CPUs, as saved models call them; the first one's code runs by `object_code`.
+X86_64, AARCH64 = "x86-64", "aarch64"
+#: What stands for this machine's CPU.
+HOST = "host"
 _CPUINFO = Path("/proc/cpuinfo")
 
 
+def architecture_of(cpu: str | None) -> str:
+    """The architecture of a CPU that code is made for; of none this machine's."""
+    return AARCH64 if cpu == AARCH64 else X86_64
+
+
 def level_features(cpu: str) -> tuple[str, ...]:
-    """The features of an x86-64 level, such as "x86-64-v3".
+    """The features of an x86-64 level, such as "x86-64-v3"; beside its baseline, aarch64 has none.
 
     Raises:
-        TinycError: `UnsupportedTarget`: there is no such level.
+        TinycError: `UnsupportedTarget`: there is no such CPU.
     """
+    if cpu == AARCH64:
+        return ()
     if cpu not in _LEVELS:
-        known = either(map(repr, _LEVELS))
-        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}; choose {known}, or leave it out for this machine's")
+        known = either(map(repr, (HOST, *_LEVELS, AARCH64)))
+        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}; choose {known}; {HOST!r} is this machine's")
     return tuple(_FLAGS)[: _LEVELS[cpu]]
 
 
@@ -105,15 +116,18 @@ def _fitting_levels(present: frozenset[str]) -> list[str]:
     return [level for level in _LEVELS if {*flags_of(level_features(level))} <= present]
 
 
-def require_machine(flags: Iterable[str]) -> None:
-    """Check that this machine runs object code that needs `flags` of its CPU.
+def require_machine(flags: Iterable[str], architecture: str = X86_64) -> None:
+    """Check that this machine runs object code of an architecture that needs `flags` of its CPU.
 
     Raises:
         TinycError: `UnsupportedTarget`: it is of another architecture, or lacks some of them.
     """
+    if architecture != X86_64:
+        message = f"the model's code is for {architecture}, and what is loaded here is code for {X86_64}; compile the "
+        raise TinycError("UnsupportedTarget", f"{message}program here, or write a C library of it (--emit-lib)")
     if not _is_x86_64():
-        message = f"the model's code is for x86-64, and this machine is {platform.machine()}; compile for target 'sim'"
-        raise TinycError("UnsupportedTarget", message)
+        message = f"the model's code is for {X86_64}, and this machine is {platform.machine()}"
+        raise TinycError("UnsupportedTarget", f"{message}; compile for target 'sim'")
     present = _machine_flags()
     missing = [flag for flag in flags if flag not in present]
     if missing:

@@ -5,22 +5,24 @@ In: LLVM IR as text, and for which CPU. Out: the object, and what a CPU must hav
 
 import functools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tinyc.diagnostics import InternalError, TinycError, progress
 from tinyc.runtime import cpu_features
 
 #: Of the flags of a module LLVM reads one before all else, by which it ends the process where the module is broken.
 _FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILINE)
-#: What objects are made for, and `object_code` loads: its format and its calls are those of Linux.
-_TRIPLE = "x86_64-unknown-linux-gnu"
+#: What objects are made for: their format and their calls are those of Linux.
+_TRIPLES = {cpu_features.X86_64: "x86_64-unknown-linux-gnu", cpu_features.AARCH64: "aarch64-unknown-linux-gnu"}
 #: What --exec-to-llvm puts in front of a kernel's name.
 KERNEL_PREFIX = "kernel."
 #: And in front of the name of its loops, which that function calls.
 LOOPS_PREFIX = "loops."
 #: What each thread of a team runs: it takes turns of a kernel's loop, until there are none left.
 TEAM_FUNCTION = "kernel_team"
+_Made = TypeVar("_Made")
 #: A function of this prefix may be called before it is known to be needed.
 SPECULATABLE_PREFIX = "index."
 
@@ -38,20 +40,38 @@ class ObjectFile:
 
 
 def compile_object(llvm_ir: str, cpu: str | None = None) -> ObjectFile:
-    """The object of an LLVM module, for this machine's CPU or for a level of x86-64, such as "x86-64-v3".
+    """The object of an LLVM module, for this machine's CPU, a level of x86-64 such as "x86-64-v3", or "aarch64".
 
     Raises:
         TinycError: `UnsupportedTarget`: there is no such CPU, or this machine compiles for none.
         InternalError: LLVM refuses the module.
     """
     machine, flags = _target_machine(cpu)
+    image = _made(_FLAGS.sub("", llvm_ir), machine, cpu, machine.emit_object)
+    return ObjectFile(image, cpu or _binding().get_host_cpu_name(), flags)
+
+
+def comment_of(cpu: str | None) -> str:
+    """What begins a comment in the assembly for a CPU."""
+    return "#" if cpu_features.architecture_of(cpu) == cpu_features.X86_64 else "//"
+
+
+def assembly_of(llvm_ir: str, cpu: str | None = None) -> str:
+    """The assembly of an LLVM module that tinyc made, for a CPU as `compile_object` takes it; raises as that."""
+    machine, _ = _target_machine(cpu)
+    return _made(llvm_ir, machine, cpu, machine.emit_assembly)
+
+
+def _made(llvm_ir: str, machine: Any, cpu: str | None, emit: Callable[[Any], _Made]) -> _Made:
+    """What is emitted of a module, once LLVM has optimised it."""
     progress("LLVM, step", 1, 2)
     try:
-        module = _binding().parse_assembly(_FLAGS.sub("", llvm_ir))
+        module = _binding().parse_assembly(llvm_ir)
         module.verify()
+        module.triple = _TRIPLES[cpu_features.architecture_of(cpu)]
         _optimise(module, machine)
         progress("LLVM, step", 2, 2)
-        return ObjectFile(machine.emit_object(module), cpu or _binding().get_host_cpu_name(), flags)
+        return emit(module)
     except RuntimeError as error:
         raise InternalError(f"LLVM refuses the code that tinyc made: {error}") from error
 
@@ -68,9 +88,14 @@ def _binding() -> Any:
 
 def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
     """A target machine, and the flags that its code needs."""
-    binding = _binding()
+    binding, architecture = _binding(), cpu_features.architecture_of(cpu)
+    if architecture != cpu_features.X86_64:
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+        target = binding.Target.from_triple(_TRIPLES[architecture])
+        return target.create_target_machine(opt=2, reloc="pic", codemodel="small"), ()
     try:
-        target = binding.Target.from_triple(_TRIPLE)
+        target = binding.Target.from_triple(_TRIPLES[architecture])
     except RuntimeError:
         message = f"target 'cpu' makes code for x86-64, and this machine, {binding.get_default_triple()}, is another"
         raise TinycError("UnsupportedTarget", f"{message}; use target 'sim' or 'reference'") from None
@@ -88,9 +113,9 @@ def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
 
 
 def _optimise(module: Any, machine: Any) -> None:
-    """Run LLVM's O2 on `module`, with vectorisation for `machine`."""
+    """Run LLVM's O1 on `module`, with vectorisation for `machine`: what O2 has more takes long, and is done before."""
     binding = _binding()
-    module.triple, module.data_layout = _TRIPLE, str(machine.target_data)
+    module.data_layout = str(machine.target_data)
     for function in module.functions:
         if function.name.startswith(KERNEL_PREFIX) and not function.is_declaration:
             # Inlined into the function that calls all kernels, a kernel would be compiled again at each launch.
@@ -98,7 +123,7 @@ def _optimise(module: Any, machine: Any) -> None:
         elif function.name.startswith(SPECULATABLE_PREFIX):
             for attribute in ("noinline", "speculatable"):
                 function.add_function_attribute(attribute)
-    options = binding.create_pipeline_tuning_options(speed_level=2)
+    options = binding.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

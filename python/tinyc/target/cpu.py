@@ -7,7 +7,7 @@ level of the x86-64 psABI.
 
 from dataclasses import dataclass
 
-from tinyc.runtime.cpu_features import level_features
+from tinyc.runtime.cpu_features import AARCH64, level_features
 from tinyc.target.machine import Rates
 
 #: Vectors of columns of a micro-kernel of one row: what it reads of a row of memory at a time is long enough.
@@ -42,12 +42,14 @@ DEFAULT_CPU = "x86-64-v3"
 
 
 def vector_unit_of(cpu: str) -> VectorUnit:
-    """The vector registers of a level of x86-64, such as "x86-64-v3".
+    """The vector registers of a level of x86-64, such as "x86-64-v3", or of aarch64.
 
     Raises:
-        TinycError: `UnsupportedTarget`: there is no such level.
+        TinycError: `UnsupportedTarget`: there is no such CPU.
     """
     features = level_features(cpu)
+    if cpu == AARCH64:
+        return VectorUnit(16, 32, has_fma=True)
     if "avx512f" in features:
         return VectorUnit(64, 32, has_fma=True)
     return VectorUnit(32 if "avx2" in features else 16, 16, has_fma="fma" in features)
