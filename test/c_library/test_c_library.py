@@ -367,3 +367,11 @@ def test_a_library_for_aarch64_gives_the_same_numbers_there(tmp_path, monkeypatc
     done = subprocess.run(command, cwd=tmp_path, check=True, input=given, capture_output=True)
     (expected,) = model.run_named(arrays).values()
     np.testing.assert_allclose(np.frombuffer(done.stdout, np.float32).reshape(20, 3), expected, 1e-5)
+
+
+def test_a_compiler_for_another_architecture_is_told(tmp_path, compiler):
+    machine = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=True).stdout
+    if not machine.startswith("x86_64"):
+        pytest.skip(f"did not run: cc links for {machine.strip()}")
+    with pytest.raises(TinycError, match=r"links for x86_64.*, and the kernels are for aarch64; name a compiler"):
+        tinyc.compile(MLP).emit_library(tmp_path / "mlp.so", cpu="aarch64")

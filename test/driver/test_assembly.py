@@ -63,6 +63,21 @@ def test_a_model_for_aarch64_is_written_and_not_loaded_here(tmp_path):
     assert caught.value.name == "UnsupportedTarget"
 
 
+def test_a_cpu_is_asked_for_by_one_rule(tmp_path, capsys):
+    model = tinyc.compile(product())
+    assert model.dump(tmp_path, ("asm",), cpu="host") == model.dump(tmp_path, ("asm",))
+    with pytest.raises(TinycError, match="'cpu' is 'pentium'; choose 'host', "):
+        model.dump(tmp_path, ("asm",), cpu="pentium")
+    program = tmp_path / "product.mlir"
+    program.write_text(model.text("tiny"))
+    assert main(["compile", str(program), "--target", "sim", "--cpu", "aarch64", "--dump=gpu"]) != 0
+    assert "target 'sim' makes no code for a CPU; leave it out" in capsys.readouterr().err
+
+
+def test_lines_that_the_loops_do_not_have_are_of_another_file():
+    assert beside_loops("f:\n\t.loc\t1 9 3\n\tretq\n", "", "#") == "f:\n\tretq\n"
+
+
 def test_labels_that_nothing_names_and_directives_for_others_are_left_out():
     assembly = "f:\n.Lfunc_begin0:\n\t.loc\t1 2 3\n\tjmp\t.LBB0_1\n.LBB0_1:\n\tretq\n\t.size\tf, 3\n\t.long\t7\n"
     shown = "f:\n\t# 2: second\n\tjmp\t.LBB0_1\n.LBB0_1:\n\t# 2: second\n\tretq\n\t.long\t7\n"

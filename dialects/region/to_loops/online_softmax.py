@@ -5,8 +5,8 @@ score so far. With the maximum, the total is adjusted, and whatever else is summ
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ import numpy as np
 from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.codegen.elements import Elements, IndexValues, traced
 from tinyc.dialects.region.to_loops.axis_values import index_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
@@ -124,18 +124,19 @@ class OnlineSoftmax:
         """Emit weights in the place of scores, the maximum and the total with them, and the factors of what was."""
         elements, softmax, start = self.elements, self.softmax, self.elements.index(0)
         queries = self.queries
-        scores: ir.Value = softmax.greatest.operand
+        scores = traced(softmax.greatest.operand).source  # below movements: it is what the exponentials read
         if scores != self.scored:
-            self._map(panel, keys, queries.of_score, scores, {self.scored: self._held})
+            self._map(panel, keys, queries.of_score, softmax.greatest.operand, {self.scored: self._held})
         old = self._load(self.greatest, panel)
         self._store(self._folded(keys, old, _larger), self.greatest, panel)
         self._store(old, self.factors, start)
         greatest = {softmax.greatest.output: self._greatest_of}
         with elements.loop(0, queries.panel) as lane:
-            elements.reduced |= {scores: self._loaded(self.factors, lane)}
-            elements.reduced |= {value: held(panel, start, lane) for value, held in greatest.items()}
+            held = {scores: self._loaded(self.factors, lane)}
+            held |= {value: load(panel, start, lane) for value, load in greatest.items()}
             query = arith.minsi(elements.moved(panel, lane), queries.last)
-            factor = elements.at(softmax.exponential, queries.of_exponential(query, start))
+            with _holding(elements, held):
+                factor = elements.at(softmax.exponential, queries.of_exponential(query, start))
             memref.store(factor, self.factors, [lane])
         self._map(panel, keys, queries.of_exponential, softmax.exponential, {scores: self._held, **greatest})
         zeros = [vector.broadcast(self.micro.vector_type, number(0, self.register))] * self.micro.vectors
@@ -144,8 +145,8 @@ class OnlineSoftmax:
         added = self._folded(keys, zeros, arith.addf)
         self._store([arith.addf(*each) for each in zip(kept, added, strict=True)], self.totals, panel)
         if self.weighs_unseen_keys:
-            held = {softmax.exponential: self._held, softmax.total.output: self._one}
-            self._map(panel, keys, queries.of_weight, softmax.weights, held)
+            of_weight = {softmax.exponential: self._held, softmax.total.output: self._one}
+            self._map(panel, keys, queries.of_weight, softmax.weights, of_weight)
 
     def factors_at(self) -> list[ir.Value]:
         """Emit the loads of the factors, in vectors."""
@@ -178,9 +179,9 @@ class OnlineSoftmax:
             elements.loop(keys.low, keys.high, below=self.queries.attention.key_tile) as key,
             elements.loop(0, self.queries.count(panel), below=self.queries.panel) as lane,
         ):
-            elements.reduced |= {each: load(panel, key, lane) for each, load in held.items()}
-            element = elements.at(value, index(elements.moved(panel, lane), elements.moved(keys.first, key)))
-            memref.store(element, self.scores, [elements.moved(self.slot(key), lane)])
+            at = index(elements.moved(panel, lane), elements.moved(keys.first, key))
+            with _holding(elements, {each: load(panel, key, lane) for each, load in held.items()}):
+                memref.store(elements.at(value, at), self.scores, [elements.moved(self.slot(key), lane)])
 
     def _held(self, panel: ir.Value, key: ir.Value, lane: ir.Value) -> _Held:
         """What the panel has of a key."""
@@ -235,6 +236,14 @@ class OnlineSoftmax:
         """Emit the stores of the vectors of a panel."""
         for at, each in enumerate(values):
             vector.store(each, memory, [self.elements.moved(first, at * self.micro.lanes)])
+
+
+@contextmanager
+def _holding(elements: Elements, held: Mapping[ir.Value, _Held]) -> Generator[None]:
+    """Take elements of values from where they are at hand, for a while."""
+    before, elements.reduced = elements.reduced, {**elements.reduced, **held}
+    yield
+    elements.reduced = before
 
 
 def _larger(one: ir.Value, other: ir.Value) -> ir.Value:

@@ -2,7 +2,8 @@
 
 In: the fused loops of a kernel whose form is that of attention. Out: a `CpuAttention`. Of the scores there are those of
 a few queries and a tile of keys; what a query has so far, a maximum, a total and a sum of values, is adjusted whenever
-the maximum grows. Keys that a mask hides from all of a few queries are left out. Source: Milakov and Gimelshein, Online
+the maximum grows. Keys that a mask hides from all of a few queries are left out: they add nothing, even where 0 times
+their values is no number. Source: Milakov and Gimelshein, Online
 normalizer calculation for softmax, 2018; Dao et al., FlashAttention, 2022.
 """
 
@@ -110,7 +111,10 @@ class CpuAttention:
 
     @functools.cached_property
     def bounds(self) -> tuple[KeyBound, ...]:
-        """What bounds the keys that a query sees, where that is known, and queries are in the order of their places."""
+        """What bounds the keys that a query sees, where that is known, and queries are in the order of their places.
+
+        It is not where scores are computed further behind the mask, or a tile has queries of several loops.
+        """
         seen, phase = self.softmax.seen, self.phases.greatest
         if seen is None or len(self.queries.loops) != 1:
             return ()

@@ -200,16 +200,19 @@ def _why_no_rows_of_keys(scores: Phase, readers: Sequence[Phase]) -> str:
     if len(scores.inner) != 1 or len(scores.reduced) != 1 or len(weighted.inner) != 1:
         return "a query, a key or a value has several axes"
     lengths = (*scores.reduced_extents, *weighted.inner_extents)
-    if not all(isinstance(length, int) and length <= _LONGEST_HEAD for length in lengths):
-        return f"a query or a value is longer than {_LONGEST_HEAD}"
-    if block.element != block.element.accumulator:
-        return "scores are rounded"
+    if not all(isinstance(length, int) and length <= _LONGEST_HEAD for length in lengths) or not lengths[-1]:
+        return f"a query or a value is longer than {_LONGEST_HEAD}, or a value has no elements"
+    if not block.element.is_float or block.element != block.element.accumulator:
+        return "scores are rounded, or integers"
+    if weighted.block.element.accumulator != block.element:
+        return "values are summed up in another type than scores"
     row = [axes.plain_axis(each) for each in block.write].index(scores.inner[0])
     for phase in readers:
-        if len(phase.reduced) != 1 or (phase.inner and phase is not weighted):
-            return f"'{phase.block.name}' does not reduce a row of scores"
+        is_row = len(phase.reduced) == 1 and phase.reduced_extents == weighted.reduced_extents
+        if not is_row or (phase.inner and phase is not weighted):
+            return f"'{phase.block.name}' does not reduce the row of scores that values are weighted by"
         reads = [read for read in phase.block.accesses if read.tensor == block.name]
-        if any(read.guards or axes.plain_axis(read.index[row]) != phase.reduced[0] for read in reads):
+        if not reads or any(read.guards or axes.plain_axis(read.index[row]) != phase.reduced[0] for read in reads):
             return f"'{phase.block.name}' does not read scores as they are"
     return ""
 

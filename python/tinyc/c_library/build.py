@@ -17,10 +17,13 @@ from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.importers.files import replace_file
 from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.const_pool import ConstPool
+from tinyc.runtime.cpu_features import AARCH64, X86_64
 
 #: Names the C compiler, with options if need be, as for make.
 COMPILER_VARIABLE = "CC"
 _OPTIONS = ("-shared", "-fPIC", "-O2", "-std=c11", "-pthread", "-Wall", "-Wextra")
+#: Architecture → what compilers call it in front of the system.
+_MACHINES = {X86_64: ("x86_64", "amd64"), AARCH64: ("aarch64", "arm64")}
 #: What a compiler's `__builtin_cpu_supports` calls a flag of /proc/cpuinfo, of those that all compilers know.
 _FEATURES = {
     **{"pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi"},
@@ -39,6 +42,7 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
     if path.suffix != ".so":
         raise TinycError("UnreadableFile", "a shared library's name ends in .so; name it so", Where(file=str(path)))
     interface, header, compiler = CInterface(artifact.program, prefix), path.with_suffix(".h"), _compiler()
+    _require_architecture(compiler, artifact.arch)
     pool = _pool_image(artifact)
     features = [name for flag, name in _FEATURES.items() if flag in artifact.flags]
     try:
@@ -94,6 +98,24 @@ def _compiler() -> list[str]:
         remedy = f"install a C compiler (Debian: apt install gcc libc6-dev), or name one by {COMPILER_VARIABLE}"
         raise TinycError("NoCompiler", f"a library needs the system's C compiler to be linked, and {known}; {remedy}")
     return [found, *named[1:]]
+
+
+def _require_architecture(compiler: list[str], architecture: str) -> None:
+    """Check that a compiler links for an architecture, if it says for which.
+
+    Raises:
+        TinycError: `NoCompiler`.
+    """
+    done = _run([*compiler, "-dumpmachine"], Path())
+    machine = done.stdout.strip()
+    made = next((name for name, spelt in _MACHINES.items() if machine.partition("-")[0] in spelt), architecture)
+    if made != architecture and not done.returncode:
+        message = (
+            f"{shlex.join(compiler)!r} links for {machine}, and the kernels are for {architecture}; name a compiler"
+        )
+        raise TinycError(
+            "NoCompiler", f"{message} for that by {COMPILER_VARIABLE}, such as {architecture}-linux-gnu-gcc"
+        )
 
 
 def _link(compiler: list[str], place: Path, library: str, prefix: str) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.size_sets import read_set
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
-from tinyc.runtime.cpu_features import HOST
 from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
 
@@ -127,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     compiled.add_argument("--emit-lib", type=Path, metavar="FILE.so", help=shown)
     compiled.add_argument("--prefix", metavar="NAME", help="what its functions begin with (default: model)")
     shown = "the CPU that the code of target cpu is for: host, x86-64, x86-64-v2, -v3 or -v4, aarch64 (default: host)"
-    compiled.add_argument("--cpu", metavar="CPU", type=lambda name: None if name == HOST else name, help=shown)
+    compiled.add_argument("--cpu", metavar="CPU", help=shown)
     shown = "put inputs, of these sizes of symbols, and the outputs of the reference for them into the model"
     compiled.add_argument("--self-test", nargs="?", type=_bind, const={}, metavar="M=16,N=32", help=shown)
     _add_inputs(compiled)

@@ -38,7 +38,7 @@ def _annotated(lines: Sequence[str], loops: Sequence[str], comment: str) -> Iter
             yield line
         elif not _DROPPED.match(line) and line.strip():
             is_code = not line.lstrip().startswith(".")
-            if is_code and at not in (0, shown):
+            if is_code and at not in (0, shown) and at <= len(loops):
                 shown = at
                 yield f"\t{comment} {at}: {loops[at - 1].strip()}"
             yield line

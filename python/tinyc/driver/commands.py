@@ -33,6 +33,7 @@ from tinyc.importers.weights_file import tensor_names
 from tinyc.plan.source import split_plan
 from tinyc.runtime.artifact import artifact_bytes, write_artifact
 from tinyc.runtime.boundary import Boundary
+from tinyc.runtime.cpu_features import checked_cpu
 from tinyc.runtime.cuda_driver import require_gpu
 
 if TYPE_CHECKING:
@@ -108,7 +109,11 @@ def compiled_model(arguments: argparse.Namespace, uses_cache: bool = False) -> C
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     is_dumped = arguments.dump is not None or arguments.dump_dir is not None
     line_info = dump_folder if arguments.line_info else None
-    target = arguments.target
+    target, cpu = arguments.target, arguments.cpu if "cpu" in arguments else None
+    if cpu is not None and target != "cpu":
+        message = f"--cpu: target '{target}' makes no code for a CPU; leave it out, or compile for target cpu"
+        raise TinycError("UnsupportedTarget", message)
+    cpu = checked_cpu(cpu)
     for each in architectures_of(target, arguments.arch):  # errors there come first
         pass_options(target, each, split_plan(arguments.plan)[0], line_info)
     with shown_progress("compile"), in_file(shown_argument(arguments.program)):
@@ -145,7 +150,6 @@ def compiled_model(arguments: argparse.Namespace, uses_cache: bool = False) -> C
     print_line("compile", f"{seconds:.3f} s{', from the cache' if model.from_cache else ''}")
     if is_dumped:
         with shown_progress("dump"):
-            cpu = arguments.cpu if "cpu" in arguments else None
             paths = model.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants, cpu)
         for path in paths:
             print_line("dump", str(path))

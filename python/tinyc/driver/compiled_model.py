@@ -17,6 +17,7 @@ from tinyc.driver.model import Executor, Model
 from tinyc.driver.profile import Prediction, WrittenNodes
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import Boundary
+from tinyc.runtime.cpu_features import checked_cpu
 from tinyc.runtime.self_test import SelfTest, require_within_limit
 from tinyc.target import target_of
 
@@ -144,8 +145,8 @@ class CompiledModel(Model):
         They are those on the way to this machine's CPU, or to the `cpu` that is given.
         """
         with self._told_before():
-            several = len(self.lowerings) > 1
-            found = {arch: each if cpu is None else each.for_cpu(cpu) for arch, each in self.lowerings.items()}
+            several, name = len(self.lowerings) > 1, checked_cpu(cpu)
+            found = {arch: each if name is None else each.for_cpu(name) for arch, each in self.lowerings.items()}
             return [
                 path
                 for arch, lowering in found.items()

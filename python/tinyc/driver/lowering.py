@@ -103,7 +103,7 @@ class Lowering:
         self._texts: dict[tuple[str, bool, bool], str] = {}
 
     def for_cpu(self, cpu: str) -> "Lowering":
-        """The same program on its way to the code of another CPU, a level of x86-64."""
+        """The same program on its way to the code of another CPU."""
         other = Lowering(self._modules[self.entry], self.target, {**self.options, "cpu": cpu}, self.line_info)
         for name, module in self._modules.items():
             if self._steps[name] == other._steps[name]:  # what the CPU makes no difference to, and all for the same one
@@ -186,7 +186,7 @@ class Lowering:
         if name == "llvm":
             return with_host(self.llvm_ir(), name, self._host(), elide_resources)
         if name == "asm":
-            return self._assembly()
+            return self._assembly(stock)
         if name == "ptx":
             return with_host(ptx_text(module), name, module, elide_resources)
         last = self._steps[name][-1] if self._steps[name] else None
@@ -199,13 +199,13 @@ class Lowering:
         read = llvm_ir_in(module)
         return llvm_ir_of(module) if read is None else read
 
-    def _assembly(self) -> str:
+    def _assembly(self, stock: bool) -> str:
         """The assembly of the kernels, beside the lines of the loops where the program has these."""
         cpu = self.options.get("cpu")
         if not self.has("loops"):
             return beside_loops(assembly_of(self.llvm_ir(), cpu), "", comment_of(cpu))
-        shown = self.text("loops")
-        module = parse(print_ir(self.module("loops")), listing_file(self.target, "loops"))
+        shown = self.text("loops", stock)
+        module = parse(print_ir(self.module("loops"), stock=stock), listing_file(self.target, "loops"))
         run_passes(module, self._steps["llvm"][len(self._steps["loops"]) :])
         with module.context:
             passmanager.PassManager.parse(f"builtin.module({LINE_SCOPES})").run(module.operation)

@@ -20,7 +20,7 @@ from tinyc.executors.compare import Comparison, compare_all
 from tinyc.runtime.artifact import Artifact, write_artifact
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import NamedTensor, Signature
-from tinyc.runtime.cpu_features import HOST
+from tinyc.runtime.cpu_features import checked_cpu
 from tinyc.runtime.executable import LaunchClock, Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
@@ -339,7 +339,9 @@ class Model:
         if held is None:
             message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
             raise TinycError("UnsupportedTarget", message)
-        if cpu in (None, HOST):
+        if self.target == "cpu":
+            cpu = checked_cpu(cpu)
+        if cpu is None:
             return self._complete(held, executor)
         if compiled_for is None:
             why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"

@@ -57,6 +57,18 @@ HOST = "host"
 _CPUINFO = Path("/proc/cpuinfo")
 
 
+def checked_cpu(cpu: str | None) -> str | None:
+    """A CPU that code can be made for; None is this machine's, "host".
+
+    Raises:
+        TinycError: `UnsupportedTarget`: there is no such CPU.
+    """
+    if cpu in (None, HOST):
+        return None
+    level_features(cpu)
+    return cpu
+
+
 def architecture_of(cpu: str | None) -> str:
     """The architecture of a CPU that code is made for; of none this machine's."""
     return AARCH64 if cpu == AARCH64 else X86_64

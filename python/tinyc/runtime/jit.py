@@ -22,7 +22,7 @@ KERNEL_PREFIX = "kernel."
 LOOPS_PREFIX = "loops."
 #: What each thread of a team runs: it takes turns of a kernel's loop, until there are none left.
 TEAM_FUNCTION = "kernel_team"
-_Made = TypeVar("_Made")
+_Emitted = TypeVar("_Emitted")
 #: A function of this prefix may be called before it is known to be needed.
 SPECULATABLE_PREFIX = "index."
 
@@ -57,12 +57,12 @@ def comment_of(cpu: str | None) -> str:
 
 
 def assembly_of(llvm_ir: str, cpu: str | None = None) -> str:
-    """The assembly of an LLVM module that tinyc made, for a CPU as `compile_object` takes it; raises as that."""
+    """The assembly of an LLVM module, with its `.loc`, for a CPU as `compile_object` takes it; raises as that."""
     machine, _ = _target_machine(cpu)
     return _made(llvm_ir, machine, cpu, machine.emit_assembly)
 
 
-def _made(llvm_ir: str, machine: Any, cpu: str | None, emit: Callable[[Any], _Made]) -> _Made:
+def _made(llvm_ir: str, machine: Any, cpu: str | None, emit: Callable[[Any], _Emitted]) -> _Emitted:
     """What is emitted of a module, once LLVM has optimised it."""
     progress("LLVM, step", 1, 2)
     try:
@@ -113,7 +113,10 @@ def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
 
 
 def _optimise(module: Any, machine: Any) -> None:
-    """Run LLVM's O1 on `module`, with vectorisation for `machine`: what O2 has more takes long, and is done before."""
+    """Run LLVM's O1 on `module`, with vectorisation for `machine`.
+
+    What O2 has more, the loads that GVN finds to be the same above all, --region-to-loops has done.
+    """
     binding = _binding()
     module.data_layout = str(machine.target_data)
     for function in module.functions:

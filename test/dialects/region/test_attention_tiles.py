@@ -1,5 +1,6 @@
 """Attention on the CPU: one kernel of tiles of queries, whatever masks there are, and no matrix of scores."""
 
+import functools
 import math
 from typing import Any
 
@@ -13,9 +14,12 @@ from analysis_programs.cpu_kernels import agrees, spread, typed
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.cpu_attention import CpuAttention
+from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.registry import context
 from tinyc.runtime.cpu_features import machine_level
 from tinyc.runtime.threads import team
+from tinyc.target import GENERIC_CPU, vector_unit_of
+from tinyc.vocabulary.element_type import ElementType
 
 LEVELS = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
@@ -112,6 +116,56 @@ def test_weights_of_neighbouring_rows_are_no_attention():
     assert agrees(p, tinyc.compile(p.module))
 
 
+@pytest.mark.parametrize(
+    "part", ["first keys", "integers", "wide sums", "no values", "a mask of other places", "of scores"]
+)
+def test_what_is_nearly_attention_is_none(part):
+    element = "i32" if part == "integers" else "f32"
+    n = 290 if part == "first keys" else 300
+    p = Program(q=f"{element} 40 16", k=f"{element} 300 16", v=f"f32 {n} {0 if part == 'no values' else 16}")
+    scores = scores_of(p, 40, 300, 16, element)
+    scores = p.cast(scores, element="f32") if part == "integers" else scores
+    places = [p.iota(shape="40 300", axis=axis, element="i32") for axis in (0, 1)]
+    seen = p.cmp_lt(places[1], p.add(places[0], filled(p, places[0], 9)))
+    if part == "of scores":
+        seen = p.cmp_lt(filled(p, scores, 0.0), scores)
+    if part in ("a mask of other places", "of scores"):
+        scores = p.where(seen, scores, filled(p, scores, -1.0))
+    weights = softmax(p, scores)
+    if part == "first keys":
+        weights = p.shrink(weights, lo=(0, 0), hi=(40, 290), step=(1, 1))
+    elif part == "a mask of other places":
+        flipped = p.flip(weights, axes=(1,))
+        weights = p.flip(p.where(seen, flipped, filled(p, flipped, 0.0)), axes=(1,))
+    elif part == "of scores":
+        weights = p.where(seen, weights, filled(p, weights, 0.0))
+    shape = f"40 {0 if part == 'no values' else 16} {n}"
+    p.result(matmul(p, weights, p["v"], shape, element="f64" if part == "wide sums" else "f32"))
+    assert attention_of(p) is None
+    assert agrees(p, tinyc.compile(p.module))
+
+
+@pytest.mark.parametrize("has_mask", [False, True])
+def test_movements_between_scores_and_softmax(has_mask):
+    p = Program(q="f32 2 40 16", k="f32 2 300 16", v="f32 2 300 16", m="f32 1 2 40 300")
+    scores = matmul(p, p["q"], p.permute(p["k"], perm=(0, 2, 1)), "2 40 300 16", batch=True)
+    if has_mask:  # as exporters write it
+        scores = p.add(p.reshape(scores, shape="1 2 40 300"), p["m"])
+    scores = p.reshape(p.mul(scores, filled(p, scores, 0.3)), shape="2 40 300")
+    below = p.sub(scores, spread(p, p.reduce(scores, op="max", axes=(2,), element="f32"), scores, 2))
+    powers = p.exp2(below)
+    weights = p.fdiv(powers, spread(p, p.sum(powers, 2), powers, 2))
+    p.result(matmul(p, weights, p["v"], "2 40 16 300", batch=True))
+    assert attention_of(p) is not None
+    assert agrees(p)
+
+
+def test_a_tile_of_keys_is_whole_micro_kernels_of_every_cpu():
+    units = map(vector_unit_of, (*LEVELS, "aarch64"))
+    kernels = [MicroKernel.of(ElementType.F32, unit, GENERIC_CPU.tile_keys, is_wide=False) for unit in units]
+    assert all(GENERIC_CPU.tile_keys % each.rows == 0 for each in kernels)
+
+
 def test_what_is_behind_the_sums_is_in_the_kernel():
     p = program(40, 300, 16, 16, bias="f32 16")
     y = matmul(p, softmax(p, scores_of(p, 40, 300, 16)), p["v"], "40 16 300")
@@ -182,13 +236,14 @@ def test_keys_are_left_out_by_what_the_mask_says_of_places():
     assert agrees(p)
 
 
-@pytest.mark.parametrize("wrong", ["key + 2**30", "falls with the row", "of data"])
+@pytest.mark.parametrize("wrong", ["key + 2**30", "many constants", "falls with the row", "of data"])
 def test_bounds_that_are_not_sure_leave_out_no_key(wrong):
     p = program(40, 600, 16, 16, length="i32")
     scores = scores_of(p, 40, 600, 16)
     row, key = (p.iota(shape="40 600", axis=axis, element="i32") for axis in (0, 1))
     limits = {
         "key + 2**30": p.add(row, filled(p, row, 2**30)),
+        "many constants": functools.reduce(lambda so_far, _: p.add(so_far, filled(p, row, 2**24)), range(127), row),
         "falls with the row": p.sub(filled(p, row, 300), row),
         "of data": p.expand(p["length"], shape="40 600", broadcast_dimensions=()),
     }
@@ -231,6 +286,13 @@ def test_scores_that_are_no_numbers(number, causal):
     arrays["k"][0, 0, [1, 500], 5] = number
     with np.errstate(all="ignore"):
         check(model_of(shapes_of(arrays), f"is_causal = {causal}"), arrays)
+
+
+def test_a_key_that_is_left_out_adds_nothing_whatever_its_value():
+    arrays = operands(1, 1, 64, 600)
+    arrays["v"][0, 0, 64:] = np.nan
+    y = tinyc.compile(model_of(shapes_of(arrays), "is_causal = 1")).run_named(arrays)["y"]
+    assert np.isfinite(y).all()
 
 
 def test_lengths_of_a_cache_are_known_at_run_time():

@@ -48,6 +48,27 @@ def source_of(value: ir.Value) -> ir.Value:
     return value
 
 
+def unwidened(value: ir.Value) -> ir.Value:
+    """What a value is below conversions that round nothing."""
+    while _widens(op := value.owner):
+        value = op.operand
+    return value
+
+
+def reductions_below(value: ir.Value) -> set[ir.Value]:
+    """The results of the reductions that a value is made of, but for those that these are made of."""
+    found, seen, pending = set[ir.Value](), set[ir.Value](), [value]
+    while pending:
+        value = pending.pop()
+        op = value.owner
+        if isinstance(op, tiny.ReduceOp):
+            found.add(value)
+        elif value not in seen and isinstance(op, tiny.TinyOp):
+            seen.add(value)
+            pending.extend(op.operands)
+    return found
+
+
 def _unscaled(value: ir.Value) -> tuple[ir.Value, float]:
     """What a value is the product of with constants, and the product of those."""
     op, scale = value.owner, 1.0

@@ -14,7 +14,7 @@ from tinyc.expr import axes
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import arguments, tensor_type
 
-#: Constants are at most so large, so that a place and some of them together are numbers of 32 bits.
+#: Constants together are at most so large, so that a place and they are numbers of 32 bits.
 _LARGEST = 1 << 24
 #: Of each dimension of a value, the dimension of the condition along which it lies; None where it is at one place.
 _Dims: TypeAlias = tuple[int | None, ...]
@@ -36,10 +36,16 @@ class KeyBound:
 
 @dataclass(frozen=True)
 class _Place:
-    """How many times a value has the places of a key and of a row."""
+    """How many times a value has the places of a key and of a row, and at most how far from these it is."""
 
     key: int
     row: int
+    far: int = 0
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is what it says, whatever the places: no number of 32 bits is exceeded."""
+        return self.row <= 1 and self.far <= _LARGEST
 
 
 def key_bounds(condition: ir.Value, row: int, key: int) -> tuple[KeyBound, ...]:
@@ -57,9 +63,11 @@ def _bounds(condition: ir.Value, dims: _Dims, row: int, key: int) -> Iterator[Ke
         yield from _bounds(op.rhs, dims, row, key)
     elif isinstance(op, tiny.BinaryOp) and op.row.name == "cmp_lt":
         left, right = (_place(each, dims, row, key) for each in (op.lhs, op.rhs))
-        if left == _Place(1, 0) and right is not None and right.key == 0:
+        if left is None or right is None or not (left.is_sure and right.is_sure):
+            return
+        if (left.key, left.row, right.key) == (1, 0, 0):
             yield KeyBound(op.rhs, op.lhs, True, dims)
-        elif right == _Place(1, 0) and left is not None and left.key == 0:
+        elif (right.key, right.row, left.key) == (1, 0, 0):
             yield KeyBound(op.lhs, op.rhs, False, dims)
 
 
@@ -72,8 +80,8 @@ def _place(value: ir.Value, dims: _Dims, row: int, key: int) -> _Place | None:
     element = tensor_type(op.results[0].type).element
     if not (element.is_integer and element.is_signed) or element.bits < 32:
         return None
-    if isinstance(op, tiny.ConstOp) and not op.is_stored and abs(arguments(op)["value"]) <= _LARGEST:
-        return _Place(0, 0)
+    if isinstance(op, tiny.ConstOp) and not op.is_stored:
+        return _Place(0, 0, abs(int(arguments(op)["value"])))
     if isinstance(op, tiny.IotaOp):
         along = dims[op.axis.value]
         return _Place(int(along == key), int(along == row))
@@ -82,9 +90,9 @@ def _place(value: ir.Value, dims: _Dims, row: int, key: int) -> _Place | None:
     if not isinstance(op, tiny.AddOp | tiny.SubOp):
         return None
     left, right = (_place(each, dims, row, key) for each in (op.lhs, op.rhs))
-    if left is None or right is None or (isinstance(op, tiny.SubOp) and right != _Place(0, 0)):
+    if left is None or right is None or (isinstance(op, tiny.SubOp) and (right.key or right.row)):
         return None
-    return _Place(left.key + right.key, left.row + right.row)
+    return _Place(left.key + right.key, left.row + right.row, left.far + right.far)
 
 
 def _below(value: ir.Value, dims: _Dims, place: axes.AxisExpr | None = None) -> tuple[ir.OpView, _Dims] | None:

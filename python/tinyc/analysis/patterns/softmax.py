@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.activation import constant_number
 from tinyc.analysis.patterns.contraction import is_summed_product
-from tinyc.analysis.patterns.online_sum import exponents_of, online_scale, source_of
+from tinyc.analysis.patterns.online_sum import exponents_of, online_scale, reductions_below, source_of, unwidened
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import vocabulary_name
@@ -50,17 +50,18 @@ def softmax_product(product: tiny.ReduceOp) -> SoftmaxProduct | None:
 
 def _weighted(weights: ir.Value, values: ir.Value, is_left: bool) -> SoftmaxProduct | None:
     value, seen, total = source_of(weights), None, None
-    op = value.owner
+    op, below = value.owner, source_of
     if isinstance(op, tiny.WhereOp) and constant_number(op.if_false) == 0:
-        seen, value = op.condition, source_of(op.if_true)
+        below = unwidened  # what is seen is at the place of the scores
+        seen, value = op.condition, below(op.if_true)
         op = value.owner
     if isinstance(op, tiny.FdivOp):
-        value, total = source_of(op.lhs), source_of(op.rhs).owner
+        value, total = below(op.lhs), source_of(op.rhs).owner
     elif isinstance(op, tiny.MulOp):
         for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             inverse = source_of(other).owner
             if isinstance(inverse, tiny.UnaryOp) and vocabulary_name(inverse) == "recip":
-                value, total = source_of(one), source_of(inverse.operand).owner
+                value, total = below(one), source_of(inverse.operand).owner
     if not isinstance(total, tiny.ReduceOp) or total.operand != value:
         return None
     exponents = exponents_of(total)
@@ -78,9 +79,12 @@ def _weighted(weights: ir.Value, values: ir.Value, is_left: bool) -> SoftmaxProd
 
 
 def _seen_scores(scores: ir.Value) -> tuple[ir.Value, float] | None:
-    """Where scores are seen, and the number that they are elsewhere."""
+    """Where scores are seen, and the number that they are elsewhere, unless that depends on the scores themselves.
+
+    Those are gone when weights are made.
+    """
     op = scores.owner
-    if not isinstance(op, tiny.WhereOp):
+    if not isinstance(op, tiny.WhereOp) or reductions_below(op.condition) & reductions_below(op.if_true):
         return None
     unseen = constant_number(op.if_false)
     return None if unseen is None else (op.condition, unseen)
