@@ -142,7 +142,12 @@ def test_where_ptx_says_its_target_comments_do_not():
 
 
 def test_the_suffix_of_a_file_says_what_it_is(tmp_path):
-    for name, message in (("k.ptx", "dump ptx writes"), ("k.ll", "dump llvm writes"), ("k.cu", "nvcc FILE.cu")):
+    for name, message in (
+        ("k.ptx", "dump ptx writes"),
+        ("k.ll", "dump llvm writes"),
+        ("k.cu", "nvcc FILE.cu"),
+        ("k.s", "to be read"),
+    ):
         file = tmp_path / name
         file.write_text("/* nothing */\n")
         error = refusal(file)

@@ -81,12 +81,15 @@ def read_code(text: str, filename: str | None) -> ir.Module | None:
         case "cu":
             message = "CUDA C++ is compiled by nvcc: nvcc FILE.cu && ./a.out; give the program at a layer before it"
             raise TinycError("InvalidIr", message)
+        case "asm":
+            message = "assembly is there to be read, and has no program; give one at a layer before it"
+            raise TinycError("InvalidIr", message)
     return None
 
 
 def _listing_of(text: str, filename: str | None) -> str | None:
     """The listing that a text is, by the suffix of its file, and where that is no listing's, by what it has."""
-    named = [listing for listing in ("ptx", "llvm", "cu") if (filename or "").endswith(listing_suffix(listing))]
+    named = [listing for listing in ("ptx", "llvm", "cu", "asm") if (filename or "").endswith(listing_suffix(listing))]
     return next(iter([*named, *(listing for listing, sign in _SIGNS.items() if sign.search(text))]), None)
 
 
