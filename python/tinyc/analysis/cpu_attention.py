@@ -3,15 +3,15 @@
 In: the fused loops of a kernel whose form is that of attention. Out: a `CpuAttention`. Of the scores there are those of
 a few queries and a tile of keys; what a query has so far, a maximum, a total and a sum of values, is adjusted whenever
 the maximum grows. Keys that a mask hides from all of a few queries are left out: they add nothing, even where 0 times
-their values is no number. Source: Milakov and Gimelshein, Online
-normalizer calculation for softmax, 2018; Dao et al., FlashAttention, 2022.
+their values is no number. Source: Milakov and Gimelshein, Online normalizer calculation for softmax, 2018; Dao et al.,
+FlashAttention, 2022.
 """
 
 import functools
 from dataclasses import dataclass
 
 from tinyc.analysis.cpu_form import AttentionLoops
-from tinyc.analysis.cpu_product import TRANSPOSED_LANES, TileSide, tile_side
+from tinyc.analysis.cpu_product import TRANSPOSED_LANES, TileSide, tile_side, tiled_loops
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.patterns.seen_keys import KeyBound, key_bounds
 from tinyc.analysis.patterns.softmax import SoftmaxProduct, softmax_product
@@ -167,12 +167,7 @@ class CpuAttention:
     @property
     def tiles(self) -> Shape:
         """The tiles along each loop, of one element along those that are not of queries."""
-        found = list(self.kernel.loops.extents)
-        first, *inside = self.queries.loops
-        found[first] = extents.ceildiv(self.queries.extents[0], self.queries.size)
-        for place in inside:
-            found[place] = 1
-        return tuple(found)
+        return tiled_loops(self.kernel, (self.queries,))
 
     @property
     def turns(self) -> Dim:

@@ -190,7 +190,7 @@ class CpuProduct:
             return None
         strided = self.reads.strided(self.right, access, (self.phase.reduced, self.column_axes, ()))
         source = access.source.owner
-        assert isinstance(source, region.ReadOp)  # what `_read` finds
+        assert isinstance(source, region.ReadOp)  # what `reads.access` finds
         if isinstance(strided, str) or extents.product(tensor_type(access.source.type).shape) != products * columns:
             return None
         along = strided.rows[-1:] + strided.columns[-1:]
@@ -230,13 +230,7 @@ class CpuProduct:
     @property
     def tiles(self) -> Shape:
         """The tiles along each loop, of one element along those that are not of rows and columns."""
-        found = list(self.kernel.loops.extents)
-        for side in filter(lambda each: each.loops, (self.rows, self.columns)):
-            first, *inside = side.loops
-            found[first] = extents.ceildiv(side.extents[0], side.size)
-            for place in inside:
-                found[place] = 1
-        return tuple(found)
+        return tiled_loops(self.kernel, (self.rows, self.columns))
 
     @property
     def turns(self) -> Dim:
@@ -285,6 +279,17 @@ def _is_worth_two_turns(product: CpuProduct, fewest: int) -> bool:
     """Whether a product has so many terms that two threads do half of them each in much less time."""
     terms = extents.product(product.kernel.loops.extents) * product.depth
     return isinstance(terms, int) and terms >= fewest
+
+
+def tiled_loops(kernel: KernelLoops, sides: Sequence[TileSide]) -> Shape:
+    """The tiles along each loop of a kernel, of one element along those that are of no side."""
+    found = list(kernel.loops.extents)
+    for side in filter(lambda each: each.loops, sides):
+        first, *inside = side.loops
+        found[first] = extents.ceildiv(side.extents[0], side.size)
+        for place in inside:
+            found[place] = 1
+    return tuple(found)
 
 
 def tile_side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:

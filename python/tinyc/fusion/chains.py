@@ -31,9 +31,9 @@ class Chains:
 
     def _fuse_behind(self, last: Group) -> None:
         """Fuse a product with a chain in front of it, the first that pays."""
-        for between in self._writers(last):
+        for between in [each for each in self._writers(last) if _reduces(each) and not _has_product(each)]:
             for first in self._writers(between):
-                if not _reduces(between) or _has_product(between) or not _has_product(first) or first is last:
+                if not _has_product(first) or first is last:
                     continue
                 chain = [last, between, first]
                 merged = self._merged(chain)
