@@ -84,6 +84,14 @@ class Kernel(Launchable):
         return [op for op in self.block.operations if isinstance(op, region.YieldOp)]
 
     @property
+    def written(self) -> dict[ir.Value, list[ir.Value]]:
+        """The buffers that each value is written to."""
+        found: dict[ir.Value, list[ir.Value]] = {}
+        for each in self.yields:
+            found.setdefault(each.value, []).append(each.buffer)
+        return found
+
+    @property
     def inputs(self) -> list[ir.BlockArgument]:
         """The buffers that are read: all but the last ones."""
         buffers = list(self.buffers)

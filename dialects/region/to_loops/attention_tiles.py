@@ -57,9 +57,7 @@ class _Tile:
         turn: IndexValues,
     ) -> None:
         self.elements, self.attention, self.phases = elements, attention, attention.phases
-        self.outputs: dict[ir.Value, list[ir.Value]] = {}
-        for each in kernel.yields:
-            self.outputs.setdefault(each.value, []).append(each.buffer)
+        self.outputs = kernel.written
         element = attention.accumulator
         self.scoring = MicroKernel.of(element, unit, attention.key_tile, is_wide=False)
         self.weighing = MicroKernel.of(element, unit, attention.value_width, is_wide=False)

@@ -57,9 +57,7 @@ class _Tile:
         turn: IndexValues,
     ) -> None:
         self.elements, self.product, self.op = elements, product, product.op
-        self.outputs: dict[ir.Value, list[ir.Value]] = {}
-        for each in kernel.yields:
-            self.outputs.setdefault(each.value, []).append(each.buffer)
+        self.outputs = kernel.written
         self.at = list(turn)
         around = dict(zip(product.phase.loops, turn, strict=True))
         self.operands = ProductOperands(elements, product.kernel, product.op, around)

@@ -66,9 +66,7 @@ class _Step:
     def __init__(self, elements: Elements, kernel: Kernel, steps: CpuSteps, tile: Neighbours | None) -> None:
         self.elements, self.steps, self.tile = elements, steps, tile
         self.dims = steps.kernel.dims
-        self.outputs: dict[ir.Value, list[ir.Value]] = {}
-        for each in kernel.yields:
-            self.outputs.setdefault(each.value, []).append(each.buffer)
+        self.outputs = kernel.written
 
     def emit(self, at: IndexValues) -> None:
         """Emit the phases, `at` being the indices of the loops: of a tile's first step."""
