@@ -29,7 +29,7 @@ import numpy as np
 import tinyc
 from cpu_cases import Case, Group, groups
 from figures import Figures, machine, show
-from timing import IDLE_SECONDS, seconds
+from timing import IDLE_SECONDS, repeated, seconds
 from tinyc.runtime.threads import THREADS_VARIABLE
 from tinyc.text.table import Table
 
@@ -110,12 +110,7 @@ def _repeated(work: Callable[[], Any]) -> float:
     if once > ROUND_SECONDS:
         return once
     count = round(ROUND_SECONDS / once)
-    return seconds(lambda: _times(work, count)) / count
-
-
-def _times(work: Callable[[], Any], count: int) -> None:
-    for _ in range(count):
-        work()
+    return seconds(lambda: repeated(work, count)) / count
 
 
 def with_threads(threads: int, options: argparse.Namespace) -> dict[str, list[Row]]:

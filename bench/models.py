@@ -4,25 +4,28 @@
 
 Models are built by `onnx_models`. The two runtimes run by turns in one process, with as many threads each; between the
 turns both are idle for a while, since threads of either spin for some time after a run. Where their numbers differ by
-more than `ALLOWED`, the bench ends with an error. A layer is a block of a ResNet or of a transformer: it has the
+more than `ALLOWED`, the bench ends with an error. Programs of three small ops show what a call takes beside the work of
+its kernels, in both. A layer is a block of a ResNet or of a transformer: it has the
 regions that a model with one layer more has more.
 """
 
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 from onnx import TensorProto, helper
 
 import tinyc
 from figures import Figures, machine, show
 from onnx_models import MODELS, ModelCase
-from timing import IDLE_SECONDS, seconds
+from timing import IDLE_SECONDS, repeated, seconds
 from tinyc.analysis.graphs import main_function
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.lowering import Lowering
@@ -49,6 +52,14 @@ COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
 A_LAYER = {"resnet18": 3, "resnet50": 3, "vit_tiny": 9, "bert": 9, "gpt2": 9, "gpt2_decoder": 9}
 #: How far the numbers of the two runtimes may be apart, relatively and absolutely: specification 000 §9.
 ALLOWED = 1e-3
+#: Programs of three small ops: the body of a graph from a and b, of 64 numbers each, to y, and how many y has.
+SMALL_OPS = {
+    "Add, Mul, Relu": ("s = Add(a, b) m = Mul(s, a) y = Relu(m)", 64),
+    "Add, Relu, ReduceSum": ("s = Add(a, b) r = Relu(s) y = ReduceSum(r)", 1),
+    "Mul, Softmax, Add": ("m = Mul(a, b) p = Softmax(m) y = Add(p, a)", 64),
+}
+#: How many calls of these are measured together, and how fast a call is to be beside ONNX Runtime's.
+CALLS, LEAST_OF_CALLS = 2000, 0.7
 #: Runs of a turn, after one that is not counted, and turns.
 RUNS, TURNS = 5, 3
 
@@ -149,16 +160,36 @@ def speed_table(names: Sequence[str], threads: int, figures: Figures) -> Table:
     return Table(f"beside ONNX Runtime, {title}", SPEEDS, tuple(rows))
 
 
+def calls_table(threads: int, figures: Figures) -> Table:
+    """The calls of programs of three small ops beside those of ONNX Runtime, with as many threads each."""
+    called = f"{threads} thread{'s' if threads > 1 else ''}"
+    rows: list[tuple[str, ...]] = []
+    for name, (body, length) in SMALL_OPS.items():
+        graph = f"case (float[64] a, float[64] b) => (float[{length}] y) {{ {body} }}"
+        model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 23]> {graph}')
+        compiled, session = tinyc.compile(model, threads=threads), onnxruntime_of(model, threads)
+        inputs = random_inputs_of(compiled)
+        (expected,) = session.run(["y"], inputs)
+        np.testing.assert_allclose(compiled.run_named(inputs)["y"], np.asarray(expected), ALLOWED, ALLOWED)
+        works = partial(compiled.run_named, inputs), partial(session.run, ["y"], inputs)
+        own, theirs = (each / CALLS for each in by_turns(*(partial(repeated, work, CALLS) for work in works)))
+        figures.row(f"{called}: speed of a call, {name}", theirs / own, "×", least=LEAST_OF_CALLS)
+        rows.append((name, f"{own * 1e6:.1f}", f"{theirs * 1e6:.1f}", f"{theirs / own:.2f}"))
+    columns = ("ops on 64 numbers", "us", "onnxruntime us", "ratio")
+    return Table(f"calls of three small ops beside ONNX Runtime's, {called}", columns, tuple(rows))
+
+
 def main() -> int:
     """Measure the models that are named, print the tables, and return 1 if a bound is missed."""
     figures = Figures("bounds")
     names = sys.argv[1:] or list(MODELS)
     rows = tuple(measured(MODELS[name], figures) for name in names)
     speeds = [speed_table(names, threads, figures) for threads in THREADS]
+    called = [calls_table(threads, figures) for threads in THREADS]
     half, whole = imported(NODES // 2), imported(NODES)
     figures.row(f"import of {NODES} nodes", whole, "s", IMPORT_SECONDS)
     figures.row(f"the same over that of {NODES // 2}", whole / half, "×", 2.5)
-    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), *speeds, figures.table)
+    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), *speeds, *called, figures.table)
     return int(figures.missed > 0)
 
 

@@ -16,6 +16,12 @@ def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.perf_coun
     return clock() - start
 
 
+def repeated(work: Callable[[], Any], count: int) -> None:
+    """Do work that is too short for the clock as many times."""
+    for _ in range(count):
+        work()
+
+
 def least_seconds(work: Callable[[], Any], runs: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the least time that `work` takes in some runs: other work on the machine only ever adds to it."""
     return min(seconds(work, clock) for _ in range(runs))

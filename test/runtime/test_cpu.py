@@ -6,15 +6,18 @@ import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tinyc
 from runtime.hand_made import elementwise, executable
+from tinyc.diagnostics import watch_progress
 from tinyc.dialects.exec.to_program import program_of
-from tinyc.runtime import sizes
+from tinyc.runtime import cpu, sizes
 from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arrays import address_of
 from tinyc.runtime.cpu import in_chunks
 from tinyc.runtime.cpu_frame import Pace
 from tinyc.runtime.jit import compile_object
@@ -92,6 +95,70 @@ def test_ctrl_c_comes_between_chunks_and_the_model_stays_usable():
     assert time.perf_counter() - started < 10, "the run went on to its end, or nearly"
     interrupt.join()
     assert model(x[:, :2], w[:3]).tolist() == [[[100_000.0] * 3] * 2]
+
+
+@pytest.fixture
+def run_of(monkeypatch):
+    """Two turns by two threads, which take as many seconds of the clock as they are said to."""
+
+    def run(pace, seconds):
+        monkeypatch.setattr(cpu, "time", SimpleNamespace(perf_counter=iter((0.0, seconds)).__next__))
+        assert in_chunks(lambda low, high: None, 2, pace, "kernel", threads=2) == seconds
+
+    return run
+
+
+def test_turns_that_a_team_has_done_soon_are_tried_in_one_thread(run_of):
+    pace = Pace()
+    assert pace.wants_team  # nothing is known
+    run_of(pace, 9e-4)
+    assert (pace.alone_seconds, pace.wants_team) == (np.inf, False)
+    run_of(pace, 5e-5)
+    assert (pace.alone_seconds, pace.is_short, pace.wants_team) == (5e-5, False, False)
+    run_of(pace, 1e-5)  # what was slow once may have been disturbed
+    assert pace.is_short
+    assert not pace.wants_team
+
+
+def test_turns_that_are_not_short_in_one_thread_go_to_a_team_for_good(run_of):
+    pace = Pace()
+    for _ in range(4):
+        run_of(pace, 3e-5)
+    assert pace.wants_team
+    run_of(pace, 1e-6)
+    assert (pace.alone_seconds, pace.wants_team) == (3e-5, True)
+
+
+def test_turns_that_take_long_in_a_team_are_not_tried_without(run_of):
+    pace = Pace()
+    run_of(pace, 2e-3)
+    assert pace.wants_team
+
+
+@pytest.mark.parametrize(("alone_seconds", "short"), [(1e-6, True), (1e-3, False)])
+def test_a_short_launch_is_one_call_that_nobody_times(monkeypatch, alone_seconds, short):
+    device = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
+    _, frames = device._bound_to(((100,),))
+    frames._paces[:] = [Pace(turns=1000, alone_seconds=alone_seconds)]
+    timed = []
+    monkeypatch.setattr(cpu, "in_chunks", lambda *arguments: timed.append(arguments) or in_chunks(*arguments))
+    values = np.arange(100, dtype=np.int8)
+    seen, told = [], []
+    with watch_progress(lambda *event: seen.append(event)):
+        (found,) = device.run({"x": values}).values()
+    np.testing.assert_array_equal(found, values + values)
+    assert len(timed) == (not short)
+    assert [done for _, done, _ in seen] == [0]
+    device.run({"x": values}, timer=lambda *launch: told.append(launch))  # who measures is told, of short ones too
+    assert len(told) == 1
+    assert len(timed) == 1 + (not short)
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros(3), np.zeros((4, 6), "i1")[1:, 2:], np.zeros(0), np.ma.zeros(3), np.ones(())]
+)
+def test_the_address_of_an_array_is_numpys(array):
+    assert address_of(array) == array.ctypes.data
 
 
 def test_the_c_entry_runs_the_kernels_of_all_generations():

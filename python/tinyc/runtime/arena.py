@@ -66,6 +66,13 @@ class Arena(NamedTuple):
     memory: np.ndarray
 
 
+@functools.cache
+def _empty_arena() -> Arena:
+    """What all runs have that need none."""
+    memory = allocate_arena(0)
+    return Arena(0, memory.ctypes.data, memory)
+
+
 class ArenaPool:
     """The arenas that no run has at present: as many at most as runs have had at the same time."""
 
@@ -79,6 +86,8 @@ class ArenaPool:
         Raises:
             TinycError: `OutOfMemory`.
         """
+        if not size_bytes:
+            return _empty_arena()
         with self._lock:
             for position, arena in enumerate(self._free):
                 if arena.size_bytes >= size_bytes:
@@ -90,5 +99,6 @@ class ArenaPool:
 
     def give_back(self, arena: Arena) -> None:
         """Keep an arena for a later run."""
-        with self._lock:
-            bisect.insort(self._free, arena)
+        if arena.size_bytes:
+            with self._lock:
+                bisect.insort(self._free, arena)

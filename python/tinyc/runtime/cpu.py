@@ -1,9 +1,9 @@
 """The CPU device: a program and its machine code become a function on numpy arrays.
 
 Generations run one after the other, kernels of a generation too. The turns of a kernel that takes long enough are
-shared by a team of threads (`threads`). Kernels run without Python's lock, so callers run at once, each in an arena of
-its own, which a later run takes over. Outputs are fresh arrays; inputs are read where they are. A kernel that takes
-long runs in chunks of its parallel loop, so that Python can stop it between two.
+shared by a team of threads (`threads`). Kernels run without Python's lock, but for those that are over at once; so
+callers run at once, each in an arena of its own, which a later run takes over. Outputs are fresh arrays; inputs are
+read where they are. A kernel that takes long runs in chunks of its parallel loop, so that Python can stop it between.
 """
 
 import time
@@ -67,9 +67,13 @@ class CpuExecutable(Executable[CpuFrames]):
             if run.pool is not None:
                 frame.fill_pool(run.pool.memory.ctypes.data)
             for call in frame.every_call if run.prepares else frame.calls:
-                seconds = in_chunks(call.work, call.turns, call.pace, call.title, call.threads)
-                if run.timer is not None:
-                    run.timer(run.bound, call.launch, seconds)
+                if call.pace.is_short and call.turns and run.timer is None:
+                    progress(call.title, 0, call.turns)
+                    call.at_once()
+                else:
+                    seconds = in_chunks(call.work, call.turns, call.pace, call.title, call.threads)
+                    if run.timer is not None:
+                        run.timer(run.bound, call.launch, seconds)
                 if run.observe is not None:
                     self._tell_writes(run, run.observe, call.launch.kernel, frame.contents)
             check_status(self.program, frame.status)
@@ -87,6 +91,7 @@ def in_chunks(work: RunTurns, turns: int, pace: Pace, title: str, threads: int =
     what earlier runs have told, and later ones are told by it: a kernel that is over soon is one call from then on.
     Returns how long all took, in seconds.
     """
+    is_alone = threads == 1 or not pace.wants_team
     low, started = 0, time.perf_counter()
     before = started
     while low < turns:
@@ -99,4 +104,6 @@ def in_chunks(work: RunTurns, turns: int, pace: Pace, title: str, threads: int =
         pace.turns = min(size * _GROWTH, int((high - low) * _CHUNK_SECONDS / (seconds + 1e-9)) or 1)
         low = high
     pace.seconds = before - started
+    if is_alone:
+        pace.alone_seconds, pace.tries = min(pace.seconds, pace.alone_seconds), pace.tries - 1
     return pace.seconds

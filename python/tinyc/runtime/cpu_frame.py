@@ -24,10 +24,13 @@ from tinyc.runtime.threads import TeamCall, is_forked, team
 #: Runs the turns of a kernel's loop from the first number on, below the second one.
 RunTurns = Callable[[int, int], object]
 #: `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`
-_KERNEL_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_ARGUMENTS = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_KERNEL_TYPE, _LOCKED_KERNEL_TYPE = ctypes.CFUNCTYPE(None, *_ARGUMENTS), ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 _POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
-#: A launch that takes less is over before a team has come together, and left again.
+#: A launch that takes less in one thread is over before a team has come together, and left again.
 _WORTH_A_TEAM_SECONDS = 20e-6
+#: One that takes less in a team may have waited for the team more than it has worked: one thread is tried some times.
+_WORTH_A_TRY_SECONDS, _TRIES = 1e-3, 3
 #: Parts of the turns that each thread of a team takes, so that all have done about as much when none are left.
 _PARTS = 4
 
@@ -36,11 +39,24 @@ _PARTS = 4
 class Pace:
     """How many turns of a kernel's loop one call may run, as far as earlier runs at the same sizes have told.
 
-    `seconds` is how long the last run's turns took together; nothing is known before the first one.
+    `seconds` is how long the last run's turns took together, `alone_seconds` the least that they took in one thread, in
+    which they may be tried so many times more; nothing is known before the first one.
     """
 
     turns: int = 1
     seconds: float = math.inf
+    alone_seconds: float = math.inf
+    tries: int = _TRIES
+
+    @property
+    def is_short(self) -> bool:
+        """Whether one thread is known to be done so soon that nothing needs to come between its turns."""
+        return self.alone_seconds < _WORTH_A_TEAM_SECONDS
+
+    @property
+    def wants_team(self) -> bool:
+        """Whether the turns are worth a team: those that were done soon are tried without, and what they took tells."""
+        return not self.is_short and (self.tries <= 0 or self.seconds >= _WORTH_A_TRY_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -60,10 +76,12 @@ class Kernels:
 class Call(NamedTuple):
     """A kernel's launch: its function on a range of turns, how many there are, their pace, and what it is called.
 
-    So many `threads` share the turns, where they are worth it.
+    `at_once` runs all turns in the caller's thread, which keeps Python's lock: for a short launch, which would be over
+    before another thread has it. Else so many `threads` share the turns, where they are worth it.
     """
 
     launch: BoundLaunch
+    at_once: Callable[[], object]
     work: RunTurns
     turns: int
     pace: Pace
@@ -80,11 +98,8 @@ class CpuFrames:
         self._free: list[CpuFrame] = []
         self._threads = kernels.threads if kernels.team is not None else 1
         self._scratch = max((sum(_workspaces(each, bound).values()) for each in bound.launches), default=0)
-
-    @property
-    def arena_bytes(self) -> int:
-        """The arena of a run: the program's, and the workspaces of the threads beside the first one."""
-        return aligned_size(self._bound.arena_bytes) + (self._threads - 1) * self._scratch
+        #: The arena of a run: the program's, and the workspaces of the threads beside the first one.
+        self.arena_bytes = aligned_size(bound.arena_bytes) + (self._threads - 1) * self._scratch
 
     def take(self) -> "CpuFrame":
         """A frame that is this run's alone."""
@@ -140,7 +155,8 @@ class CpuFrame:
     @property
     def status(self) -> np.ndarray:
         """What kernels have noted, in one slot each."""
-        return self._status[0] if self._threads == 1 or not self._status.any() else earliest_notes(self._status)
+        is_one = self._threads == 1 or not self._status.size or not self._status.any()
+        return self._status[0] if is_one else earliest_notes(self._status)
 
     def _calls(self, paces: Sequence[Pace]) -> list[Call]:
         launches, addresses = self._bound.launches, ctypes.addressof(self._addresses)
@@ -151,11 +167,14 @@ class CpuFrame:
             symbol, turns = launch.kernel.symbol, _turns(launch, self._bound)
             title = f"kernel '{symbol}' ({number + 1} of {len(launches)}), turn"
             function, bufs = self._kernels.functions[symbol], addresses + start * _POINTER_BYTES
+            # Arguments that are of C's types already take half of the time that Python's numbers take.
+            whole = [kind(value) for kind, value in zip(_ARGUMENTS, (bufs, extents, 0, turns), strict=True)]
+            at_once = functools.partial(_LOCKED_KERNEL_TYPE(function), *whole)
             work: RunTurns = functools.partial(_KERNEL_TYPE(function), bufs, extents)
             threads = min(self._threads, turns)
             if threads > 1:
                 work = TeamWork(self._kernels, work, (function, bufs, width * _POINTER_BYTES, extents), pace)
-            calls.append(Call(launch, work, turns, pace, title, threads))
+            calls.append(Call(launch, at_once, work, turns, pace, title, threads))
             extents += len(launch.extents) * ctypes.sizeof(ctypes.c_size_t)
         return calls
 
@@ -208,7 +227,7 @@ class TeamWork:
 
     def __call__(self, low: int, high: int) -> None:
         """Run the turns from `low` on, below `high`."""
-        if high - low < 2 or self._pace.seconds < _WORTH_A_TEAM_SECONDS or is_forked():
+        if high - low < 2 or not self._pace.wants_team or is_forked():
             self._alone(low, high)
             return
         job = self._job

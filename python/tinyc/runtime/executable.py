@@ -78,6 +78,7 @@ class Executable(abc.ABC, Generic[Prepared]):
         self.program, self.pool, self._has_pool = program, ConstPool(program, arrays), bool(program.pool)
         self._check = InputCheck(program, read)
         self._known: OrderedDict[InputShapes, tuple[BoundProgram, Prepared]] = OrderedDict()
+        self._last: tuple[InputShapes, tuple[BoundProgram, Prepared]] | None = None
         self._knowing = threading.Lock()
 
     def run(
@@ -117,9 +118,13 @@ class Executable(abc.ABC, Generic[Prepared]):
         """Give back what is kept of earlier sizes, all but the ConstPool; runs on their way are not disturbed."""
         with self._knowing:
             self._known.clear()
+            self._last = None
 
     def _bound_to(self, shapes: InputShapes) -> tuple[BoundProgram, Prepared]:
         """The program at the sizes of a run, and what the device makes of it: computed at the first such run."""
+        last = self._last  # another thread may set it
+        if last is not None and last[0] == shapes:
+            return last[1]
         with self._knowing:
             known = self._known.get(shapes)
             if known is None:
@@ -129,6 +134,7 @@ class Executable(abc.ABC, Generic[Prepared]):
                     self._known.popitem(last=False)
             else:
                 self._known.move_to_end(shapes)
+            self._last = shapes, known
             return known
 
     def _output_memory(self, bound: BoundProgram, out: Mapping[str, Any], given: Sequence[Any]) -> dict[str, Any]:
