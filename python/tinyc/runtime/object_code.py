@@ -23,6 +23,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
+from tinyc.runtime.gdb_symbols import register_object
 from tinyc.runtime.perf_map import note_functions
 
 #: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for several
@@ -71,6 +72,7 @@ class Code:
         known = (*exported, *(name for name in other if name in defined))
         self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in known}
         functions = [each for each in defined.values() if each.is_function and each.section in found.sections]
+        register_object(self, image, memory.starts)
         note_functions((each.name, memory.address_of(each), each.size) for each in functions)
 
 
@@ -153,11 +155,11 @@ class _Memory:
         size_bytes = end + len(found.reached) * _ENTRY_BYTES + 1  # + 1: no mapping is empty
         self._mapping = mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._mapping))
-        self._starts = {number: self._base + place for number, place in places.items()}
+        self.starts = {number: self._base + place for number, place in places.items()}
         self._entries = {symbol: self._base + end + k * _ENTRY_BYTES for k, symbol in enumerate(found.reached)}
         for number, section in found.sections.items():
             if section["sh_type"] != "SHT_NOBITS":
-                self._write(self._starts[number], section.data())
+                self._write(self.starts[number], section.data())
         for symbol, entry in self._entries.items():
             self._write(entry, _JUMP + self.address_of(self._symbols[symbol]).to_bytes(8, "little"))
         for each in found.relocations:
@@ -168,12 +170,12 @@ class _Memory:
         """The address of a symbol."""
         if symbol.section is None:
             return _external_address(symbol.name)
-        if symbol.section not in self._starts:
+        if symbol.section not in self.starts:
             raise ObjectError(f"the machine code has '{symbol.name}' in section {symbol.section}, which is not loaded")
-        return self._starts[symbol.section] + symbol.value
+        return self.starts[symbol.section] + symbol.value
 
     def _relocate(self, each: _Relocation) -> None:
-        symbol, place = self._symbols[each.symbol], self._starts[each.section] + each.offset
+        symbol, place = self._symbols[each.symbol], self.starts[each.section] + each.offset
         if each.type in _OF_SLOTS:
             value, size = self._entries[each.symbol] + _SLOT + each.addend - place, 4
         elif each.type == _CALL and each.symbol in self._entries:
