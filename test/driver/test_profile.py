@@ -39,10 +39,10 @@ def test_each_region_has_a_row_with_what_was_predicted_and_measured():
     assert (first["FLOPs"], first["bytes"]) == (4 * 96, 4 * 96 * 4 + 4 * 4)  # at these sizes, though M and N are open
     assert (second["FLOPs"], second["bytes"]) == (4 * 96, 2 * 4 * 96 * 4 + 4 * 4)
     assert all(each["actual_us"] > 0 and each["estimate_us"] > 0 and each["plan"] for each in found)
-    assert str(profile).splitlines()[1].split() == [*LOG_COLUMNS[:-1], "GFLOP/s", "GB/s", "plan"]
+    assert str(profile).splitlines()[1].split() == [*LOG_COLUMNS[:-1], "GFLOP/s", "GB/s", "of", "peak", "plan"]
     for each, row in zip(found, profile.table.rows, strict=True):
         rates = (each[name] / each["actual_us"] / 1e3 for name in ("FLOPs", "bytes"))
-        assert row[-3:-1] == pytest.approx(tuple(rates))
+        assert row[-4:-2] == pytest.approx(tuple(rates))
 
 
 def test_the_simulator_has_occupancy_and_plans_and_no_time():

@@ -14,6 +14,8 @@ In reading order:
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
     clock_table       how long the kernels of a run would take on a GPU
     profile           what the kernels of a run took, beside what was predicted
+    roofline          the share of the machine's peak that a region has reached
+    machine_peak      what this machine reaches at most, measured
     run_keys          which random numbers a run of it has
     model             what is ready to run
     load              `tinyc.load`: from what a compilation makes, or a file that has it, to a model

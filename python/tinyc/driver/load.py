@@ -88,7 +88,8 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
     """
     program, arrays = artifact.program, artifact.arrays
     if artifact.target == "cpu":
-        return _executor(CpuExecutable(program, artifact.code, arrays, threads), artifact)
+        executable = CpuExecutable(program, artifact.code, arrays, threads)
+        return replace(_executor(executable, artifact), threads=executable.threads)
     require_no_threads(artifact.target, threads)
     ptx = artifact.code.decode()
     if artifact.target == "sim":

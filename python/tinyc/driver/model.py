@@ -46,7 +46,7 @@ class Executor:
     for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
     have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
     each launch, measured or by a clock. `set_weights` takes those over that are given, `weights` gives those that have
-    been set, by buffer, `missing_weights` the names of the others.
+    been set, by buffer, `missing_weights` the names of the others. On the CPU a run has so many `threads`.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -60,6 +60,7 @@ class Executor:
     set_weights: Callable[[Any], None] = lambda _: None
     weights: Callable[[], Arrays] = dict
     missing_weights: Callable[[], tuple[str, ...]] = tuple
+    threads: int | None = None
 
 
 class Model:
@@ -275,8 +276,9 @@ class Model:
         if self.target != "sim":  # whose time is not measured
             executor.run(inputs, {}, 0, None)
         outputs = executor.timed(inputs, times.note, clock)
-        rows = profile_rows(times, (self.target, executor.arch or ""), self._predicted)
-        return Profile(tuple(rows), outputs, tuple(times.estimates))
+        rows = tuple(profile_rows(times, (self.target, executor.arch or ""), self._predicted))
+        shares = None if executor.threads is None else _shares_of_peak(times, rows, executor.threads)
+        return Profile(rows, outputs, tuple(times.estimates), shares)
 
     def _clocked(self, executor: Executor, device: str) -> str:
         """The device whose time is told."""
@@ -351,6 +353,14 @@ class Model:
     def _complete(self, made: Artifact, executor: Executor) -> Artifact:
         """An artifact with what the model was given since it was compiled."""
         return replace(made.with_arrays(executor.weights()), self_test=self._self_test)
+
+
+def _shares_of_peak(times: LaunchTimes, rows: Sequence[Sequence[object]], threads: int) -> tuple[str, ...]:
+    """The shares of the peak that the regions of a profile have reached; it is measured if there are any."""
+    from tinyc.driver.machine_peak import machine_peak  # with LLVM, which no run needs
+    from tinyc.driver.roofline import peak_shares
+
+    return tuple(peak_shares(times, rows, machine_peak(threads)))
 
 
 def _joined(placed: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:

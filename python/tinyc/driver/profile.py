@@ -68,20 +68,26 @@ class LaunchTimes:
 
 @dataclass(frozen=True)
 class Profile:
-    """The regions of one run, a row each under `LOG_COLUMNS`; what the run gave; times of its launches by the clock."""
+    """The regions of one run, a row each under `LOG_COLUMNS`; what the run gave; times of its launches by the clock.
+
+    On a CPU each row has its share of the machine's peak, as `roofline` tells it.
+    """
 
     rows: tuple[tuple[object, ...], ...]
     outputs: dict[str, np.ndarray]
     estimates: "tuple[tuple[BoundLaunch, Estimate | TinycError], ...]" = ()
+    shares: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         return str(self.table)
 
     @property
     def table(self) -> Table:
-        """The rows as a table, with the rates that were reached in front of the plan."""
-        columns = (*LOG_COLUMNS[:-1], "GFLOP/s", "GB/s", LOG_COLUMNS[-1])
-        return Table("regions", columns, tuple((*row[:-1], *_rates(row), row[-1]) for row in self.rows))
+        """The rows as a table, with the rates that were reached, and shares of the peak, in front of the plan."""
+        reached = ("GFLOP/s", "GB/s", *(() if self.shares is None else ("of peak",)))
+        shares = [()] * len(self.rows) if self.shares is None else [(each,) for each in self.shares]
+        rows = ((*row[:-1], *_rates(row), *share, row[-1]) for row, share in zip(self.rows, shares, strict=True))
+        return Table("regions", (*LOG_COLUMNS[:-1], *reached, LOG_COLUMNS[-1]), tuple(rows))
 
     @property
     def clock_table(self) -> Table:
@@ -146,7 +152,7 @@ def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict)
         return
     shapes = ((name, bound.shapes[f"input_{position}"]) for position, name in enumerate(bound.program.inputs))
     sizes = " ".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes)
-    regions = _by_nodes(bound, times)
+    regions = launches_of_regions(times)
     kernels = {nodes: [launch.kernel.symbol for launch, _ in launched] for nodes, launched in regions.items()}
     predicted = predict(bound, kernels)
     for number, (nodes, launched) in enumerate(regions.items()):
@@ -166,8 +172,11 @@ def _clocked_microseconds(launched: Iterable[tuple[BoundLaunch, float | None]], 
     return round(sum(seconds) * 1e6, 1) if seconds and len(seconds) == len(told) else None
 
 
-def _by_nodes(bound: BoundProgram, times: LaunchTimes) -> dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]]:
+def launches_of_regions(times: LaunchTimes) -> dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]]:
     """The launches by the nodes that they write: the parts of a long reduction write what it writes."""
+    bound = times.bound
+    if bound is None:
+        return {}
     nodes = {buffer.name: buffer.where.node or buffer.name for buffer in bound.program.buffers}
     found: dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]] = {}
     for launch, seconds in times.launches:

@@ -48,7 +48,8 @@ class CpuExecutable(Executable[CpuFrames]):
         self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols], [TEAM_FUNCTION])
         addresses = self._code.addresses
         functions = {symbol: addresses[KERNEL_PREFIX + symbol] for symbol in symbols}
-        self._kernels = Kernels(functions, addresses.get(TEAM_FUNCTION), thread_count(threads))
+        self.threads = thread_count(threads)
+        self._kernels = Kernels(functions, addresses.get(TEAM_FUNCTION), self.threads)
         self._arenas = ArenaPool()
 
     def release(self) -> None:
