@@ -23,7 +23,7 @@ from program_arena import arenas
 from program_loading import loading
 from timing import least_seconds
 
-PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy", "pyelftools")
+PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 WORKER = "program_worker.py"
 ROUNDS = 3
 #: The most that a call of one small kernel may take, validation of its inputs included.

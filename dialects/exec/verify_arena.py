@@ -15,6 +15,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import ExtentError
 from tinyc.mlir.verifying import Violation
 from tinyc.runtime.program import Program
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
 
 #: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
 SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
@@ -67,10 +68,10 @@ def _arena_at(
             if buffer.name in alive:
                 start, size = (extents.evaluate(dim, values) for dim in (buffer.offset, buffer.size))
                 placed.append(arena.Placed(buffer.name, start, size, *alive[buffer.name]))
-                if start % arena.ALIGNMENT_BYTES:
+                if start % ALIGNMENT_BYTES:
                     yield (
                         places[buffer.name],
-                        f"buffer '{buffer.name}' is at {start}, not a multiple of {arena.ALIGNMENT_BYTES}{at}; "
+                        f"buffer '{buffer.name}' is at {start}, not a multiple of {ALIGNMENT_BYTES}{at}; "
                         "round its offset up",
                     )
                 if start < 0:
@@ -82,7 +83,7 @@ def _arena_at(
     except ExtentError:
         return  # an offset divides by zero at these sizes
     for left, right in arena.overlaps(placed):
-        behind = arena.aligned_size(left.start + left.size)
+        behind = aligned_size(left.start + left.size)
         yield (
             places[right.name],
             f"buffers '{left.name}' and '{right.name}' overlap in the arena, and both are alive in generation "

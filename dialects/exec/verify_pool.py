@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.dialects.exec.ops import FunctionOp
 from tinyc.mlir.verifying import Violation
 from tinyc.runtime.program import POOL_KINDS, Program
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES
 
 
 def pool_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:

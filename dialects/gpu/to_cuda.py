@@ -10,7 +10,6 @@ from typing import ClassVar
 
 # `mlir.emitc` is imported when it is first used: tinyc-opt starts without it.
 from tinyc import mlir
-from tinyc.analysis import arena
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.cuda.main.host import HostPrinter
 from tinyc.dialects.cuda.main.knowledge import knowledge_of
@@ -38,6 +37,7 @@ from tinyc.passes import Pass
 from tinyc.passes.runner import copy_module
 from tinyc.runtime.program import Buffer, ExtentValue, Program
 from tinyc.target import DEFAULT_ARCH, target_of
+from tinyc.vocabulary.alignment import aligned_size
 from tinyc.vocabulary.run_key import RUN_KEY
 
 
@@ -223,7 +223,7 @@ def _without_pool(program: Program) -> Program:
 
     def placed(buffer: Buffer) -> Buffer:
         if buffer.kind == "prepared":
-            return replace(buffer, kind="arena", offset=arena.aligned_size(program.arena_bytes) + buffer.offset)
+            return replace(buffer, kind="arena", offset=aligned_size(program.arena_bytes) + buffer.offset)
         return replace(buffer, kind="input", offset=0) if buffer.kind in ("weight", "constant") else buffer
 
     constants = [buffer.where.node or buffer.name for buffer in program.of_kind("constant")]
@@ -231,7 +231,7 @@ def _without_pool(program: Program) -> Program:
         program,
         buffers=tuple(map(placed, program.buffers)),
         inputs=(*program.inputs, *program.weights, *constants),
-        arena_bytes=arena.aligned_size(program.arena_bytes) + program.pool_bytes,
+        arena_bytes=aligned_size(program.arena_bytes) + program.pool_bytes,
         weights=(),
         pool_bytes=0,
     )

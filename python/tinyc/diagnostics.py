@@ -7,7 +7,6 @@ A remark reports one decision of the compiler with its evidence; remarks go to w
 
 import contextlib
 import contextvars
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -132,6 +131,8 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:
     """The names that an unknown one may be meant for."""
+    import difflib  # most programs have no unknown names
+
     return difflib.get_close_matches(name, list(known))
 
 

@@ -2,8 +2,9 @@
 
 import itertools
 
-from tinyc.analysis.arena import ALIGNMENT_BYTES, Request
+from tinyc.analysis.arena import Request
 from tinyc.expr import extents
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES
 
 
 def random_requests(draw, count, sizes, length=3.0):

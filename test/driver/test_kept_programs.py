@@ -262,6 +262,31 @@ def test_a_second_start_loads_neither_mlir_nor_llvm():
     assert "s, from the cache" in second.stdout
 
 
+#: What a first result from the cache has no use of, and what takes long to import: tables of GPUs, plans, profiles and
+#: comparisons, the layout of arenas, all of ELF, a type that the program does not have, and messages of errors.
+NOT_LOADED = (
+    *("numba_cuda_mlir", "llvmlite", "islpy", "onnx", "ml_dtypes", "elftools", "rich", "difflib", "secrets"),
+    *("ptxsim", "tinyc.target", "tinyc.plan", "tinyc.schemes", "tinyc.mlir", "tinyc.simulator"),
+    *("tinyc.analysis.arena", "tinyc.driver.profile", "tinyc.driver.machine_peak", "tinyc.executors.compare"),
+)
+FROM_THE_CACHE = """
+import sys
+import numpy, tinyc
+model = tinyc.compile(sys.argv[1])
+assert model.from_cache
+model.run(X=numpy.ones((4, 6), "float32"))
+print(*sys.modules)
+"""
+
+
+def test_a_second_start_loads_nothing_that_a_first_result_has_no_use_of():
+    tinyc.compile(SOFTMAX)
+    command = [sys.executable, "-c", FROM_THE_CACHE, str(SOFTMAX)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
+    assert "tinyc.runtime.cpu" in run.stdout.split()
+    assert {*NOT_LOADED} & {*run.stdout.split()} == set()
+
+
 def test_the_command_lists_bounds_and_clears(capsys, cache):
     from tinyc.driver import cli
 

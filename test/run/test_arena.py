@@ -15,7 +15,6 @@ from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.poisoned import poisoned
 from programs.strategies import fusion_programs, programs
-from tinyc.analysis.arena import aligned_size
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.executors import reference
@@ -25,6 +24,7 @@ from tinyc.executors.tolerance import Tolerance
 from tinyc.explain.arena import lower_bound_bytes
 from tinyc.expr import extents
 from tinyc.text import print_ir
+from tinyc.vocabulary.alignment import aligned_size
 from workloads import WORKLOADS, random_graph
 from workloads.graph import Graph
 

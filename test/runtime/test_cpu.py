@@ -129,6 +129,12 @@ def test_turns_that_are_not_short_in_one_thread_go_to_a_team_for_good(run_of):
     assert (pace.alone_seconds, pace.wants_team) == (3e-5, True)
 
 
+@pytest.mark.parametrize(("size", "wants_team"), [(100, False), (1 << 20, True)])
+def test_a_launch_over_few_bytes_waits_for_no_team_at_first(size, wants_team):
+    _, frames = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))._bound_to(((size,),))
+    assert [pace.wants_team for pace in frames._paces] == [wants_team]
+
+
 def test_turns_that_take_long_in_a_team_are_not_tried_without(run_of):
     pace = Pace()
     run_of(pace, 2e-3)

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from tinyc.runtime import dlpack
-from tinyc.runtime.arrays import DTYPES
+from tinyc.vocabulary.element_type import ElementType
+
+#: Element type → the numpy type of its arrays; a bool is a byte.
+DTYPES = {element: element.dtype for element in ElementType}
 
 HOST = (1, 0)
 

@@ -8,8 +8,12 @@ import pytest
 from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import sizes
-from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, InputCheck, dense_inputs
+from tinyc.runtime.arrays import DTYPE_NAMES, InputCheck, dense_inputs
 from tinyc.runtime.program import Assumption, Buffer, Program
+from tinyc.vocabulary.element_type import ElementType
+
+#: Element type → the numpy type of its arrays; a bool is a byte.
+DTYPES = {element: element.dtype for element in ElementType}
 
 
 def program(shapes: dict[str, tuple], element: str = "f32", assumptions=(), symbols=("M", "K"), output=()) -> Program:

@@ -1,5 +1,6 @@
 """The loader of object code: what LLVM makes runs where it is put, and what the loader does not know is refused."""
 
+import contextlib
 import ctypes
 import io
 import math
@@ -10,6 +11,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from tinyc.runtime import jit, object_code
+from tinyc.runtime.elf_object import read_object
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import Code, ObjectError
 
@@ -169,8 +171,21 @@ def test_what_is_no_object_of_this_machine_is_refused(image):
         Code(b"\x7fELF", ["chosen"])
     other = bytearray(image)
     other[18:20] = (183).to_bytes(2, "little")  # e_machine: AArch64
-    with pytest.raises(ObjectError, match="the machine code is ET_REL for EM_AARCH64; it should be ET_REL, EM_X86_64"):
+    message = r"is an ELF object of type 1 for machine 183; it should be of type 1 \(relocatable\) for machine 62"
+    with pytest.raises(ObjectError, match=message):
         Code(bytes(other), ["chosen"])
+
+
+def test_a_damaged_object_is_read_or_refused(image):
+    random, ends = np.random.default_rng(0), (*range(0, 64), *range(64, len(image), 97))
+    for end in ends:
+        with pytest.raises(ObjectError):
+            Code(image[:end], ["chosen"])
+    for _ in range(2000):
+        damaged = bytearray(image)
+        damaged[random.integers(len(image))] = random.integers(256)
+        with contextlib.suppress(ValueError, IndexError):
+            read_object(bytes(damaged))
 
 
 def test_a_relocation_that_is_not_known_or_leaves_the_memory_is_refused(image):

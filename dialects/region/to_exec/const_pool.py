@@ -6,13 +6,13 @@ offset for each buffer of the pool.
 
 from collections.abc import Mapping, Sequence
 
-from tinyc.analysis import arena
 from tinyc.analysis.graphs import body_block, input_names, weight_flags
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.launch import Launchable
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import func, ir
+from tinyc.vocabulary.alignment import aligned_size
 from tinyc.vocabulary.attributes import tensor_type
 
 
@@ -91,5 +91,5 @@ def pool_offsets(sizes_bytes: Sequence[int]) -> tuple[list[int], int]:
     end = 0
     for size in sizes_bytes:
         offsets.append(end)
-        end += arena.aligned_size(size)
+        end += aligned_size(size)
     return offsets, end

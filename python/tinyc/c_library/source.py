@@ -5,7 +5,6 @@ In: the names of an interface, and the CPU's features that the kernels need. Out
 
 from collections.abc import Iterable, Sequence
 
-from tinyc.analysis.arena import ALIGNMENT_BYTES, aligned_size
 from tinyc.c_library.interface import CInterface
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
@@ -13,6 +12,7 @@ from tinyc.expr.extents import Dim
 from tinyc.expr.interpretation import Interpretation
 from tinyc.expr.terms import AnyDivision
 from tinyc.runtime.program import STATUS_WORDS, Buffer
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
 
 #: The file with the bytes of the ConstPool, beside the source.
 POOL_FILE = "pool"

@@ -10,7 +10,6 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import tinyc
@@ -58,21 +57,25 @@ def package_versions(name: str = "") -> tuple[str, ...]:
 @functools.cache
 def sources_state() -> str | None:
     """A hash of the sizes of all source files and of when each was written; None where one was since they are used."""
-    found = sorted(part for root in _SOURCES for part in _sources_in(root.name, str(root)))
+    found = sorted(_source_states())
     if any(written > _IMPORTED_NS for _, _, written in found):
         return None
     return key_of(*(f"{name} {size} {written}" for name, size, written in found))
 
 
-def _sources_in(shown: str, folder: str) -> Iterator[tuple[str, int, int]]:
-    """The source files in a folder and below, with their sizes and times; the walk is behind a link."""
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        for each in found:
-            if each.name.startswith((".", "__pycache__")):
-                continue
-            with contextlib.suppress(OSError):  # gone meanwhile
-                if each.is_dir():
-                    yield from _sources_in(f"{shown}/{each.name}", each.path)
-                elif each.name.endswith(".py"):
-                    state = each.stat()
-                    yield f"{shown}/{each.name}", state.st_size, state.st_mtime_ns
+def _source_states() -> list[tuple[str, int, int]]:
+    """The source files in all folders and below, with their sizes and times; the walk is behind a link."""
+    found: list[tuple[str, int, int]] = []
+    folders = [(root.name, str(root)) for root in _SOURCES]
+    while folders:
+        shown, folder = folders.pop()
+        with contextlib.suppress(OSError), os.scandir(folder) as listed:
+            for each in listed:
+                name = each.name
+                with contextlib.suppress(OSError):  # gone meanwhile
+                    if name.endswith(".py") and not name.startswith("."):
+                        state = each.stat()
+                        found.append((f"{shown}/{name}", state.st_size, state.st_mtime_ns))
+                    elif not name.startswith((".", "__pycache__")) and each.is_dir():
+                        folders.append((f"{shown}/{name}", each.path))
+    return found

@@ -14,15 +14,14 @@ import numpy as np
 from tinyc.diagnostics import Remark, TinycError, either, without_remarks
 from tinyc.driver.listings import FOR_EVERY_ARCH
 from tinyc.driver.model import Executor, Model
-from tinyc.driver.profile import Prediction, WrittenNodes
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import Boundary
 from tinyc.runtime.cpu_features import checked_cpu
 from tinyc.runtime.self_test import SelfTest, require_within_limit
-from tinyc.target import target_of
 
 if TYPE_CHECKING:
     from tinyc.driver.lowering import Lowering
+    from tinyc.driver.profile import Prediction, WrittenNodes
 
 
 class CompiledModel(Model):
@@ -63,8 +62,8 @@ class CompiledModel(Model):
         return without_remarks() if self.from_cache else contextlib.nullcontext()
 
     def _predicted(
-        self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
-    ) -> Mapping[WrittenNodes, Prediction]:
+        self, bound: BoundProgram, kernels: "Mapping[WrittenNodes, Sequence[str]]"
+    ) -> "Mapping[WrittenNodes, Prediction]":
         from tinyc.driver.predictions import predictions
 
         try:
@@ -126,6 +125,8 @@ class CompiledModel(Model):
     def _text(self, layer: str, arch: str | None) -> str:
         if arch is None and (len(self.lowerings) == 1 or layer in FOR_EVERY_ARCH):
             return self.lowering.text(layer)
+        from tinyc.target import target_of  # with the table of devices, which a CPU has no use of
+
         if arch is None or target_of(arch).name not in self.lowerings:
             known = either(repr(each) for each in self.lowerings)
             message = f"'arch' is {arch!r}, and layer '{layer}' is there for {known}; give one of these"

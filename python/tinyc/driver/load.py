@@ -19,7 +19,6 @@ from tinyc.runtime.cpu_features import require_machine
 from tinyc.runtime.executable import Executable, LaunchClock, Timer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.threads import require_no_threads
-from tinyc.target import TARGETS
 
 
 def load(
@@ -91,6 +90,8 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
         executable = CpuExecutable(program, artifact.code, arrays, threads)
         return replace(_executor(executable, artifact), threads=executable.threads)
     require_no_threads(artifact.target, threads)
+    from tinyc.target import TARGETS  # with the table of devices, which a CPU has no use of
+
     ptx = artifact.code.decode()
     if artifact.target == "sim":
         from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than the rest

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinyc.diagnostics import Remark, TinycError, collect_remarks, counted
-from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
 from tinyc.driver.run_keys import RunKeys
-from tinyc.executors.compare import Comparison, compare_all
 from tinyc.runtime.artifact import Artifact, write_artifact
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import NamedTensor, Signature
@@ -27,7 +25,9 @@ from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import RequiredMemory, required_memory
 from tinyc.vocabulary.mapped_file import require_unchanged
 
-if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
+if TYPE_CHECKING:  # what no run needs is imported where it is; the simulator takes longer than all the rest
+    from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes
+    from tinyc.executors.compare import Comparison
     from tinyc.simulator import Report
 
 Arrays = dict[str, np.ndarray]
@@ -125,12 +125,14 @@ class Model:
         if weights:
             self._self_test = None
 
-    def self_test(self) -> tuple[Comparison, ...]:
+    def self_test(self) -> "tuple[Comparison, ...]":
         """Run on the inputs that the model is saved with, and compare each output with what the reference gave.
 
         Raises:
             TinycError: `InvalidOption`: the model has no self-test; and what `run` raises.
         """
+        from tinyc.executors.compare import compare_all
+
         test = self._self_test
         if test is None:
             message = "the model has no self-test; compile its program with --self-test, or add_self_test() before save"
@@ -249,7 +251,7 @@ class Model:
 
         return write_library(self.artifact(cpu), Path(path), prefix)
 
-    def profile(self, /, **inputs: Any) -> Profile:
+    def profile(self, /, **inputs: Any) -> "Profile":
         """Run once more than to warm up, and measure each launch: a row for each region, and the outputs.
 
         Raises:
@@ -257,7 +259,7 @@ class Model:
         """
         return self.profile_named(inputs)
 
-    def profile_named(self, inputs: Mapping[str, Any], time_on: str | None = None) -> Profile:
+    def profile_named(self, inputs: Mapping[str, Any], time_on: str | None = None) -> "Profile":
         """`profile` for inputs in a mapping, whatever they are called.
 
         With `time_on`, on target "sim", the clock says how long each launch would take on that device, such as "h100";
@@ -267,6 +269,8 @@ class Model:
             TinycError: as `profile`; `UnsupportedTarget`: the target is another one; `InputMismatch`: there is no such
                 device, or no ptxas or nvdisasm, which the clock needs.
         """
+        from tinyc.driver.profile import LaunchTimes, Profile, profile_rows
+
         executor = self._ready()
         if executor.timed is None:
             message = f"'{self.target}' has no regions to measure; compile for 'cpu', 'sim' or 'cuda'"
@@ -290,8 +294,8 @@ class Model:
         return clocked_device(executor.arch or "", device or None)
 
     def _predicted(
-        self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
-    ) -> Mapping[WrittenNodes, Prediction]:
+        self, bound: BoundProgram, kernels: "Mapping[WrittenNodes, Sequence[str]]"
+    ) -> "Mapping[WrittenNodes, Prediction]":
         """What was predicted of regions at the sizes of a run: nothing, where there is machine code only."""
         return {}
 
@@ -355,7 +359,7 @@ class Model:
         return replace(made.with_arrays(executor.weights()), self_test=self._self_test)
 
 
-def _shares_of_peak(times: LaunchTimes, rows: Sequence[Sequence[object]], threads: int) -> tuple[str, ...]:
+def _shares_of_peak(times: "LaunchTimes", rows: Sequence[Sequence[object]], threads: int) -> tuple[str, ...]:
     """The shares of the peak that the regions of a profile have reached; it is measured if there are any."""
     from tinyc.driver.machine_peak import machine_peak  # with LLVM, which no run needs
     from tinyc.driver.roofline import peak_shares

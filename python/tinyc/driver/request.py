@@ -17,9 +17,6 @@ from tinyc.dialects.region.size_sets import SizeSet, size_set, sizes_text
 from tinyc.driver.listings import LISTINGS
 from tinyc.expr.extents import natural
 from tinyc.fusion.request import request_of
-from tinyc.plan.json_text import plan_to_json
-from tinyc.plan.source import load_plan, split_plan
-from tinyc.target import target_of, targets_of
 
 Bind = Mapping[str, int]
 #: Values of inputs that are fixed, by name.
@@ -70,7 +67,7 @@ def request_for(
     Raises:
         TinycError: what is wrong with one of them.
     """
-    own, edges = split_plan(plan)
+    own, edges = _split(plan)
     asked = request_of(fusion).with_edges(edges).options()
     sets = checked_sizes(sizes)
     asked |= {"sizes": sizes_text(sets)} if sets else {}
@@ -93,6 +90,8 @@ def architectures_of(target: str, arch: str | Sequence[str] | None) -> tuple[str
     """
     if arch is None or target not in ("sim", "cuda"):
         return (arch if arch is None or isinstance(arch, str) else ",".join(map(str, arch)),)
+    from tinyc.target import targets_of  # with the table of devices, which a CPU has no use of
+
     names = tuple(each.name for each in targets_of(arch))
     if not names:
         raise TinycError("UnsupportedTarget", "'arch' names no architecture; give one, or leave it out")
@@ -121,9 +120,22 @@ def pass_options(target: str, arch: str | None = None, plan: object = None, line
 
 
 def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
+    from tinyc.plan.json_text import plan_to_json  # as in `_split`
+    from tinyc.plan.source import load_plan
+    from tinyc.target import target_of
+
     options = {} if arch is None else {"arch": target_of(arch).name}
     loaded = load_plan(plan)
     return options if loaded is None else {**options, "plan": plan_to_json(loaded)}
+
+
+def _split(plan: object) -> tuple[object, Mapping[str, Any]]:
+    """A plan, and the edges that it asks for, as `split_plan` tells them."""
+    if plan is None:
+        return None, {}
+    from tinyc.plan.source import split_plan  # plans and their texts take a tenth of a start, and few programs have one
+
+    return split_plan(plan)
 
 
 def checked_bind(bind: Bind | None) -> dict[str, int]:

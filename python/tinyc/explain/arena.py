@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tinyc.analysis.arena import Request, aligned_size, least_bytes, packed
+from tinyc.analysis.arena import Request, least_bytes, packed
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.runtime.program import Buffer, Program
 from tinyc.text.table import Table
+from tinyc.vocabulary.alignment import aligned_size
 
 #: Generations that one table has beside each other.
 _ACROSS = 12

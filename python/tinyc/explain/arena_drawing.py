@@ -3,13 +3,13 @@
 In: a host program whose sizes are numbers. Out: a `Picture` for `svg` to write.
 """
 
-from tinyc.analysis.arena import aligned_size
 from tinyc.diagnostics import TinycError
 from tinyc.explain.arena import Placement, placements_of, quality_text, unbound_symbols
 from tinyc.explain.drawing import CHARACTER, LINE, PADDING, Box, Picture
 from tinyc.explain.layered import Point
 from tinyc.expr import extents
 from tinyc.runtime.program import Program
+from tinyc.vocabulary.alignment import aligned_size
 
 #: Pixels: the height of the whole arena, the least width of a generation, and that of the offsets beside it.
 _HEIGHT, _GENERATION, _OFFSETS = 480.0, 60.0, 90.0

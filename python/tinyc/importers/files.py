@@ -3,7 +3,6 @@
 import contextlib
 import contextvars
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -60,7 +59,7 @@ def replace_file(
             file.writelines(chunks)
         return
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{secrets.token_hex(8)}.part")  # as short as it may be: names have at most 255 bytes
+    beside = target.with_name(f".{os.urandom(8).hex()}.part")  # as short as it may be: names have at most 255 bytes
     try:
         with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions), "wb") as file:
             if mode is not None:

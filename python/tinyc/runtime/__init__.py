@@ -14,7 +14,7 @@ In reading order:
     device_memory                 the memory of a GPU that is not there
     cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
     perf_map, gdb_symbols         the names of kernels for `perf` and for gdb
-    object_code                   an object to code in memory
+    elf_object, object_code       an object as data, and as code in memory
     threads                       teams of threads that run it
     cpu_frame, cpu                the arguments of a run, and a run
     sim                           the simulated GPU

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.diagnostics import TinycError
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES
 
 
 def allocate_arena(size_bytes: int) -> np.ndarray:

@@ -17,8 +17,6 @@ from tinyc.runtime.device_array import REFUSALS, is_on_device
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
 
-#: Element type → the numpy type of its arrays; a bool is a byte.
-DTYPES: dict[str, np.dtype] = {element: element.dtype for element in ElementType}
 #: Element type → what the user calls it, as in Tiny JSON.
 DTYPE_NAMES: dict[str, str] = {element: element.json_name for element in ElementType}
 
@@ -47,7 +45,7 @@ class InputCheck:
     def __init__(self, program: Program, read: ReadInput | None = None) -> None:
         self._program, self._read = program, read or as_array
         declared = program.named("input").items()
-        self._wanted = [(name, DTYPES[each.element], len(each.shape)) for name, each in declared]
+        self._wanted = [(name, ElementType(each.element).dtype, len(each.shape)) for name, each in declared]
 
     def dense(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The inputs as `dense_inputs` gives them: at once where all are dense already, as they nearly always are.
@@ -128,7 +126,7 @@ def _checked(name: str, inputs: Mapping[str, Any], each: Declared, read: ReadInp
     declared = f"array of {DTYPE_NAMES[each.element]} [{', '.join(map(str, each.shape))}]"
     if name not in inputs:
         raise mismatch(name, f"input '{name}' is missing; give an {declared}")
-    array = read(name, inputs[name], DTYPES[each.element])
+    array = read(name, inputs[name], ElementType(each.element).dtype)
     check_element_type(name, array, each)
     if array.ndim != len(each.shape):
         raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares an {declared}")
@@ -141,7 +139,7 @@ def check_element_type(name: str, array: Any, declared: Declared, what: str = "i
     Raises:
         TinycError: `InputMismatch`.
     """
-    expected = DTYPES[declared.element]
+    expected = ElementType(declared.element).dtype
     if array.dtype != expected:
         raise mismatch(
             name,

@@ -19,7 +19,6 @@ from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
 from tinyc.runtime.self_test import SelfTest, self_test_content, self_test_in
 from tinyc.runtime.stored_arrays import arrays_in, stored_arrays
-from tinyc.target import TARGETS, target_of
 from tinyc.vocabulary.element_type import element_of
 from tinyc.vocabulary.mapped_file import require_unchanged
 
@@ -88,6 +87,8 @@ class Artifact:
         Raises:
             TinycError: `UnsupportedTarget`: there is no such architecture, or no code for it.
         """
+        from tinyc.target import target_of  # with the table of devices, which a CPU has no use of
+
         chip = target_of(arch).chip
         found = next((each for each in (self, *self.others) if each.arch == chip), None)
         if found is None:
@@ -111,6 +112,8 @@ class Artifact:
 
 
 def _runs_on(arch: str, compute_capability: tuple[int, ...]) -> bool:
+    from tinyc.target import TARGETS  # as above
+
     return any(each.chip == arch and each.runs_on(compute_capability) for each in TARGETS)
 
 

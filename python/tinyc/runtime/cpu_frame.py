@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyc.analysis.arena import aligned_size
 from tinyc.runtime.arrays import address_of
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.program import KernelLaunch
 from tinyc.runtime.status import earliest_notes, fresh_status
 from tinyc.runtime.threads import TeamCall, is_forked, team
+from tinyc.vocabulary.alignment import aligned_size
 
 #: Runs the turns of a kernel's loop from the first number on, below the second one.
 RunTurns = Callable[[int, int], object]
@@ -31,6 +31,8 @@ _POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
 _WORTH_A_TEAM_SECONDS = 20e-6
 #: One that takes less in a team may have waited for the team more than it has worked: one thread is tried some times.
 _WORTH_A_TRY_SECONDS, _TRIES = 1e-3, 3
+#: One over buffers of so few bytes in all is tried so at first: the start of a team takes longer than most of these.
+_FEW_BYTES = 1 << 14
 #: Parts of the turns that each thread of a team takes, so that all have done about as much when none are left.
 _PARTS = 4
 
@@ -40,7 +42,7 @@ class Pace:
     """How many turns of a kernel's loop one call may run, as far as earlier runs at the same sizes have told.
 
     `seconds` is how long the last run's turns took together, `alone_seconds` the least that they took in one thread, in
-    which they may be tried so many times more; nothing is known before the first one.
+    which they may be tried so many times more; before the first run nothing is known, or that they are few.
     """
 
     turns: int = 1
@@ -94,7 +96,7 @@ class CpuFrames:
 
     def __init__(self, bound: BoundProgram, kernels: Kernels) -> None:
         self._bound, self._kernels = bound, kernels
-        self._paces = [Pace() for _ in bound.launches]
+        self._paces = [Pace(seconds=0.0 if _is_small(each, bound) else math.inf) for each in bound.launches]
         self._free: list[CpuFrame] = []
         self._threads = kernels.threads if kernels.team is not None else 1
         self._scratch = max((sum(_workspaces(each, bound).values()) for each in bound.launches), default=0)
@@ -241,6 +243,10 @@ def _workspaces(launch: BoundLaunch, bound: BoundProgram) -> dict[str, int]:
     return {
         each.buffer: aligned_size(bound.sizes[each.buffer]) for each in launch.kernel.pointers if each.buffer in own
     }
+
+
+def _is_small(launch: BoundLaunch, bound: BoundProgram) -> bool:
+    return sum(bound.sizes[each.buffer] for each in launch.kernel.pointers) <= _FEW_BYTES
 
 
 def _offsets(sizes: Mapping[str, int]) -> dict[str, int]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.analysis.arena import aligned_size
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.cuda_driver import Device, Driver, DriverError, failure, in_context, reserve
 from tinyc.runtime.cuda_graph import STATUS
 from tinyc.runtime.device_array import DeviceArray
 from tinyc.runtime.outputs import Output
 from tinyc.runtime.program import STATUS_BYTES
+from tinyc.vocabulary.alignment import aligned_size
 
 #: How many pieces of memory that results have left are kept where another is reserved.
 KEPT_RESULTS = 16

@@ -43,8 +43,11 @@ def frozen_to_json(value: Any) -> Any:
 
 @functools.cache
 def _field_types(cls: type) -> Mapping[str, Any]:
+    types_by_name = {field.name: field.type for field in dataclasses.fields(cls)}
+    if not any(isinstance(each, str) for each in types_by_name.values()):
+        return types_by_name  # at once: to look for hints takes longer than to read a program
     hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    return {name: hints[name] for name in types_by_name}
 
 
 def with_file(value: Any, file: str) -> Any:

@@ -13,16 +13,11 @@ Source: System V ABI, AMD64 supplement, "Relocation".
 
 import contextlib
 import ctypes
-import io
 import mmap
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import numpy as np
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section, SymbolTableSection
-
+from tinyc.runtime.elf_object import ObjectError, ObjectSection, ObjectSymbol, Relocation, read_object
 from tinyc.runtime.gdb_symbols import register_object
 from tinyc.runtime.perf_map import note_functions
 
@@ -39,13 +34,8 @@ _ALLOCATED, _WRITABLE, _THREAD_LOCAL = 0x2, 0x1, 0x400  # SHF_ALLOC, SHF_WRITE, 
 #: distance of a slot of the GOT (GOTPCREL, GOTPCRELX, REX_GOTPCRELX).
 _ADDRESS, _DISTANCE, _CALL, _LONG_DISTANCE = 1, 2, 4, 24
 _OF_SLOTS = (9, 41, 42)
-_RELOCATION = np.dtype([("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
 #: jmp *[rip + 2], and two bytes up to the address.
 _JUMP, _SLOT, _ENTRY_BYTES = b"\xff\x25\x02\x00\x00\x00\xcc\xcc", 8, 16
-
-
-class ObjectError(ValueError):
-    """An object that cannot be loaded; the message says what of it."""
 
 
 class Code:
@@ -59,11 +49,11 @@ class Code:
 
     def __init__(self, image: bytes, exported: Sequence[str], other: Sequence[str] = ()) -> None:
         try:
-            found = _read_object(image)
+            found = _to_be_loaded(image)
             self._memory = memory = _Memory(found)
         except ObjectError:
             raise
-        except (ELFError, IndexError, OSError, OverflowError, ValueError) as error:
+        except (IndexError, OSError, OverflowError, ValueError) as error:
             raise ObjectError(f"the machine code does not load: {error}") from None
         defined = {symbol.name: symbol for symbol in found.symbols if symbol.section is not None}
         missing = [name for name in exported if name not in defined]
@@ -76,32 +66,12 @@ class Code:
         note_functions((each.name, memory.address_of(each), each.size) for each in functions)
 
 
-class _Symbol(NamedTuple):
-    """A name for a place in a section, or, where that is None, for one outside."""
+class _Loaded(NamedTuple):
+    """The sections that go into memory, by their numbers, the symbols in order, and what is to be relocated there."""
 
-    name: str
-    section: int | None
-    value: int
-    size: int
-    is_function: bool
-
-
-class _Relocation(NamedTuple):
-    """At `offset` of section `section` something is stored that depends on the place of `symbol`, a number."""
-
-    section: int
-    offset: int
-    type: int
-    symbol: int
-    addend: int
-
-
-class _Object(NamedTuple):
-    """The sections that go into memory, by their numbers, the symbols in order, and what is to be relocated."""
-
-    sections: dict[int, Section]
-    symbols: list[_Symbol]
-    relocations: list[_Relocation]
+    sections: dict[int, ObjectSection]
+    symbols: list[ObjectSymbol]
+    relocations: list[Relocation]
 
     @property
     def reached(self) -> list[int]:
@@ -114,42 +84,20 @@ class _Object(NamedTuple):
         return sorted(found)
 
 
-def _read_object(image: bytes) -> _Object:
-    elf = ELFFile(io.BytesIO(image))
-    if (elf["e_machine"], elf["e_type"]) != ("EM_X86_64", "ET_REL"):
-        raise ObjectError(f"the machine code is {elf['e_type']} for {elf['e_machine']}; it should be ET_REL, EM_X86_64")
-    sections = dict(enumerate(elf.iter_sections()))
-    loaded = {number: each for number, each in sections.items() if each["sh_flags"] & _ALLOCATED and each["sh_size"]}
+def _to_be_loaded(image: bytes) -> _Loaded:
+    sections, symbols, relocations = read_object(image)
+    loaded = {number: each for number, each in sections.items() if each.flags & _ALLOCATED and each.size}
     for each in loaded.values():
         # What relocations write to before the code runs is marked writable, too.
-        if each["sh_flags"] & _THREAD_LOCAL or (each["sh_flags"] & _WRITABLE and ".rel.ro" not in each.name):
+        if each.flags & _THREAD_LOCAL or (each.flags & _WRITABLE and ".rel.ro" not in each.name):
             raise ObjectError(f"the machine code has variables, in section {each.name}; kernels have none")
-    tables = [each for each in sections.values() if isinstance(each, SymbolTableSection)]
-    symbols = [_symbol(symbol.name, symbol.entry) for table in tables for symbol in table.iter_symbols()]
-    return _Object(loaded, symbols, list(_relocations(sections, loaded)))
-
-
-def _symbol(name: str, entry: Any) -> _Symbol:
-    section = entry["st_shndx"]
-    is_function = entry["st_info"]["type"] == "STT_FUNC"
-    place = None if section == "SHN_UNDEF" else section
-    return _Symbol(name, place, entry["st_value"], entry["st_size"], is_function)
-
-
-def _relocations(sections: dict[int, Section], loaded: dict[int, Section]) -> Iterator[_Relocation]:
-    for table in sections.values():
-        if table["sh_type"] == "SHT_REL":
-            raise ObjectError(f"the machine code has relocations without addends, in section {table.name}")
-        if table["sh_type"] == "SHT_RELA" and table["sh_info"] in loaded:
-            for row in np.frombuffer(table.data(), _RELOCATION).tolist():
-                offset, kind, symbol, addend = row
-                yield _Relocation(table["sh_info"], offset, kind, symbol, addend)
+    return _Loaded(loaded, symbols, [each for each in relocations if each.section in loaded])
 
 
 class _Memory:
     """The memory that an object is loaded into, ready to run."""
 
-    def __init__(self, found: _Object) -> None:
+    def __init__(self, found: _Loaded) -> None:
         self._symbols = found.symbols
         places, end = _layout(found.sections)
         size_bytes = end + len(found.reached) * _ENTRY_BYTES + 1  # + 1: no mapping is empty
@@ -158,15 +106,14 @@ class _Memory:
         self.starts = {number: self._base + place for number, place in places.items()}
         self._entries = {symbol: self._base + end + k * _ENTRY_BYTES for k, symbol in enumerate(found.reached)}
         for number, section in found.sections.items():
-            if section["sh_type"] != "SHT_NOBITS":
-                self._write(self.starts[number], section.data())
+            self._write(self.starts[number], section.data)
         for symbol, entry in self._entries.items():
             self._write(entry, _JUMP + self.address_of(self._symbols[symbol]).to_bytes(8, "little"))
         for each in found.relocations:
             self._relocate(each)
         _make_executable(self._base, len(self._mapping))
 
-    def address_of(self, symbol: _Symbol) -> int:
+    def address_of(self, symbol: ObjectSymbol) -> int:
         """The address of a symbol."""
         if symbol.section is None:
             return _external_address(symbol.name)
@@ -174,7 +121,7 @@ class _Memory:
             raise ObjectError(f"the machine code has '{symbol.name}' in section {symbol.section}, which is not loaded")
         return self.starts[symbol.section] + symbol.value
 
-    def _relocate(self, each: _Relocation) -> None:
+    def _relocate(self, each: Relocation) -> None:
         symbol, place = self._symbols[each.symbol], self.starts[each.section] + each.offset
         if each.type in _OF_SLOTS:
             value, size = self._entries[each.symbol] + _SLOT + each.addend - place, 4
@@ -197,16 +144,16 @@ class _Memory:
         self._mapping[start : start + len(data)] = data
 
 
-def _layout(sections: dict[int, Section]) -> tuple[dict[int, int], int]:
+def _layout(sections: dict[int, ObjectSection]) -> tuple[dict[int, int], int]:
     """Where each section starts in memory, and where the last one ends, aligned for what follows."""
     places: dict[int, int] = {}
     end = 0
     for number, section in sections.items():
-        alignment = max(section["sh_addralign"], 1)
+        alignment = max(section.alignment, 1)
         if alignment > mmap.PAGESIZE:
             raise ObjectError(f"the machine code has a section {section.name} aligned to {alignment} bytes")
         places[number] = -(-end // alignment) * alignment
-        end = places[number] + section["sh_size"]
+        end = places[number] + section.size
     return places, -(-end // _ENTRY_BYTES) * _ENTRY_BYTES
 
 

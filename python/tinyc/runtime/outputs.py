@@ -13,8 +13,9 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, counted, remark, suggest
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_array
-from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, Declared, is_dense
+from tinyc.runtime.arrays import DTYPE_NAMES, Declared, is_dense
 from tinyc.runtime.device_array import DeviceView, is_on_device
+from tinyc.vocabulary.element_type import ElementType
 
 
 def named_outputs(names: Sequence[str], out: Any) -> dict[str, Any]:
@@ -60,7 +61,10 @@ def outputs_at(declared: Mapping[str, Declared], values: Mapping[str, int]) -> t
     """The outputs at the sizes of one run, in order."""
     return tuple(
         Output(
-            name, each.element, DTYPES[each.element], tuple(sizes.extent_value(extent, values) for extent in each.shape)
+            name,
+            each.element,
+            ElementType(each.element).dtype,
+            tuple(sizes.extent_value(extent, values) for extent in each.shape),
         )
         for name, each in declared.items()
     )

@@ -8,6 +8,7 @@ In reading order:
     reductions        what `reduce` applies
     infer             the typing rules of all ops
     broadcast         how what an epilogue reads follows its tile
+    alignment         where buffers may begin
     mapped_file       elements in a file, which are read when they are needed
     elements          tensors as attributes, small ones in the text, large ones beside it
     attributes        between this and MLIR's types and attributes: with `elements` and `guards` what needs MLIR here

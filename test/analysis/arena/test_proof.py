@@ -5,9 +5,10 @@ import random
 import pytest
 
 from analysis_programs.arena_requests import faults, random_requests, sized
-from tinyc.analysis.arena import Placed, Request, aligned_size, is_proved_apart, overlaps, pack
+from tinyc.analysis.arena import Placed, Request, is_proved_apart, overlaps, pack
 from tinyc.expr import extents
 from tinyc.expr.extents import parse_extent
+from tinyc.vocabulary.alignment import aligned_size
 
 M = extents.symbol("M")
 PLACE = aligned_size(4 * M)

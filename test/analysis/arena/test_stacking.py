@@ -5,9 +5,10 @@ import random
 import pytest
 
 from analysis_programs.arena_requests import faults, random_requests, sized
-from tinyc.analysis.arena import Request, aligned_size, is_proved_apart, least_bytes, pack
+from tinyc.analysis.arena import Request, is_proved_apart, least_bytes, pack
 from tinyc.expr import extents
 from tinyc.expr.extents import parse_extent
+from tinyc.vocabulary.alignment import aligned_size
 
 M = extents.symbol("M")
 #: Sizes as programs have them, and the most that the arena of such may be of the bound at common sizes.

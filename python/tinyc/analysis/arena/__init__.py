@@ -1,7 +1,7 @@
 """Where buffers lie in the arena: offsets for buffers with lifetimes, and the proof that none overlap.
 
 A buffer is alive in the generations `first … last`. Sizes are extents in bytes; offsets come out as extents, each a
-multiple of `ALIGNMENT_BYTES`. Pure Python, without MLIR.
+multiple of `vocabulary.alignment.ALIGNMENT_BYTES`. Pure Python, without MLIR.
 
     pack([Request(100, 0, 1), Request(64, 1, 2)])    →  offsets [0, 256], peak 512, lower bound 512
 
@@ -19,17 +19,15 @@ In reading order:
 """
 
 from tinyc.analysis.arena.layout import ArenaLayout, pack
-from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, aligned_size, least_bytes
+from tinyc.analysis.arena.lifetimes import Request, least_bytes
 from tinyc.analysis.arena.packing import Packing, packed
 from tinyc.analysis.arena.proof import Placed, is_proved_apart, overlaps
 
 __all__ = [
-    "ALIGNMENT_BYTES",
     "ArenaLayout",
     "Packing",
     "Placed",
     "Request",
-    "aligned_size",
     "is_proved_apart",
     "least_bytes",
     "overlaps",

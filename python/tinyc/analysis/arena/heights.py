@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent, ExtentError
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES
 
 #: The terms of a height, each with how often it is in the sum.
 Height: TypeAlias = Mapping[Dim, int]

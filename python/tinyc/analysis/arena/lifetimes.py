@@ -3,13 +3,10 @@
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-
-#: Where the arena starts is a multiple of this, and so is each offset into it; it is what a GPU's driver gives, too.
-ALIGNMENT_BYTES = 256
+from tinyc.vocabulary.alignment import aligned_size
 
 
 @dataclass(frozen=True)
@@ -19,15 +16,6 @@ class Request:
     size: Dim
     first: int
     last: int
-
-
-@overload
-def aligned_size(size: int) -> int: ...
-@overload
-def aligned_size(size: Dim) -> Dim: ...
-def aligned_size(size: Dim) -> Dim:
-    """`size` rounded up to the alignment."""
-    return extents.ceildiv(size, ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 def interference(requests: Sequence[Request], limit: int | None = None) -> list[list[int]] | None:

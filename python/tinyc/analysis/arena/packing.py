@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from tinyc.analysis.arena.exact import least_peak
 from tinyc.analysis.arena.first_fit import placed_in_orders
 from tinyc.analysis.arena.free_list import greedy_by_time
-from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, interference, least_bytes
+from tinyc.analysis.arena.lifetimes import Request, interference, least_bytes
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES
 
 #: Of fewer buffers than these the least peak is searched for.
 EXACT_BELOW = 40

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.arena.heights import Heights
-from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, aligned_size, interference
+from tinyc.analysis.arena.lifetimes import Request, interference
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent, Monomial
+from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
 
 #: Pairs of buffers that a proof looks at, at the most; it takes about 20 µs for each.
 _MAX_PAIRS = 200_000
