@@ -18,6 +18,7 @@ from tinyc.importers.files import replace_file
 from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.const_pool import ConstPool
 from tinyc.runtime.cpu_features import AARCH64, X86_64
+from tinyc.runtime.object_archive import objects_in
 
 #: Names the C compiler, with options if need be, as for make.
 COMPILER_VARIABLE = "CC"
@@ -50,7 +51,8 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
             place = Path(folder)
             (place / header.name).write_text(header_text(interface))
             (place / "model.c").write_text(source_text(interface, header.name, features))
-            (place / "kernels.o").write_bytes(artifact.code)
+            for number, image in enumerate(objects_in(artifact.code)):
+                (place / f"kernels_{number}.o").write_bytes(image)
             (place / POOL_FILE).write_bytes(pool)
             (place / "exports").write_text(f"{{ global: {'; '.join(exported_functions(interface))}; local: *; }};\n")
             _link(compiler, place, path.name, prefix)
@@ -119,7 +121,8 @@ def _require_architecture(compiler: list[str], architecture: str) -> None:
 
 
 def _link(compiler: list[str], place: Path, library: str, prefix: str) -> None:
-    command = [*compiler, *_OPTIONS, "model.c", "kernels.o", "-Wl,--version-script=exports", "-o", library, "-lm"]
+    objects = sorted(each.name for each in place.glob("kernels_*.o"))
+    command = [*compiler, *_OPTIONS, "model.c", *objects, "-Wl,--version-script=exports", "-o", library, "-lm"]
     done = _run(command, place)
     if not done.returncode:
         return

@@ -13,9 +13,10 @@ In reading order:
     executable                    what a run is on every device
     device_memory                 the memory of a GPU that is not there
     cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
+    threads                       how many CPUs are used, and teams of threads that run kernels
     perf_map, gdb_symbols         the names of kernels for `perf` and for gdb
-    elf_object, object_code       an object as data, and as code in memory
-    threads                       teams of threads that run it
+    object_archive, elf_object    several objects as one image, and one of them as data
+    object_code                   objects as code in memory
     cpu_frame, cpu                the arguments of a run, and a run
     sim                           the simulated GPU
     assembler, cuda_driver        the GPU: PTX to machine code, and the driver,

@@ -7,7 +7,7 @@ to import.
 Source: System V ABI, "Object Files".
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _SYMBOL = np.dtype(
 )
 _RELOCATION = np.dtype([("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
 _SYMBOLS, _WITH_ADDENDS, _NO_BITS, _WITHOUT_ADDENDS = 2, 4, 8, 9  # SHT_SYMTAB, SHT_RELA, SHT_NOBITS, SHT_REL
-_RELOCATABLE, _X86_64, _FUNCTION = 1, 62, 2  # ET_REL, EM_X86_64, STT_FUNC
+_RELOCATABLE, _X86_64, _FUNCTION, _LOCAL = 1, 62, 2, 0  # ET_REL, EM_X86_64, STT_FUNC, STB_LOCAL
 
 
 class ObjectError(ValueError):
@@ -47,20 +47,25 @@ class ObjectSection(NamedTuple):
     data: bytes
 
 
+#: The number of an object among those that are loaded together, and that of a section of it.
+SectionKey: TypeAlias = tuple[int, int]
+
+
 class ObjectSymbol(NamedTuple):
-    """A name for a place in a section, or, where that is None, for one outside."""
+    """A name for a place in a section, or, where that is None, for one outside; other objects see what is visible."""
 
     name: str
-    section: int | None
+    section: SectionKey | None
     value: int
     size: int
     is_function: bool
+    is_visible: bool
 
 
 class Relocation(NamedTuple):
     """At `offset` of section `section` something is stored that depends on the place of `symbol`, a number."""
 
-    section: int
+    section: SectionKey
     offset: int
     type: int
     symbol: int
@@ -68,15 +73,15 @@ class Relocation(NamedTuple):
 
 
 class RelocatableObject(NamedTuple):
-    """The sections by their numbers, the symbols in order, and what is to be relocated."""
+    """The sections, the symbols in order, and what is to be relocated."""
 
-    sections: dict[int, ObjectSection]
+    sections: dict[SectionKey, ObjectSection]
     symbols: list[ObjectSymbol]
     relocations: list[Relocation]
 
 
-def read_object(image: bytes) -> RelocatableObject:
-    """The object that an image is.
+def read_object(image: bytes, own: int) -> RelocatableObject:
+    """The object that an image is, whose number is `own`.
 
     Raises:
         ObjectError: it is none of x86-64.
@@ -94,19 +99,22 @@ def read_object(image: bytes) -> RelocatableObject:
     data = [b"" if row["type"] == _NO_BITS else _bytes_at(image, row["offset"], row["size"]) for row in rows]
     names = data[int(header["names"])]
     sections = {
-        number: ObjectSection(_text(names, row["name"]), row["flags"], row["size"], row["alignment"], each)
+        (own, number): ObjectSection(_text(names, row["name"]), row["flags"], row["size"], row["alignment"], each)
         for number, (row, each) in enumerate(zip(rows, data, strict=True))
     }
     symbols: list[ObjectSymbol] = []
     relocations: list[Relocation] = []
     for number, row in enumerate(rows):
         if row["type"] == _SYMBOLS:
-            symbols += [_symbol(data[row["link"]], *each) for each in np.frombuffer(data[number], _SYMBOL).tolist()]
+            found = np.frombuffer(data[number], _SYMBOL).tolist()
+            symbols += [_symbol(own, data[row["link"]], *each) for each in found]
         elif row["type"] == _WITH_ADDENDS:
             found = np.frombuffer(data[number], _RELOCATION).tolist()
-            relocations += [Relocation(row["info"], *each) for each in found]
+            relocations += [Relocation((own, row["info"]), *each) for each in found]
         elif row["type"] == _WITHOUT_ADDENDS:
-            raise ObjectError(f"the machine code has relocations without addends, in section {sections[number].name}")
+            raise ObjectError(
+                f"the machine code has relocations without addends, in section {sections[own, number].name}"
+            )
     return RelocatableObject(sections, symbols, relocations)
 
 
@@ -116,8 +124,10 @@ def _bytes_at(image: bytes, offset: int, size: int) -> bytes:
     return image[offset : offset + size]
 
 
-def _symbol(names: bytes, name: int, info: int, _: int, section: int, value: int, size: int) -> ObjectSymbol:
-    return ObjectSymbol(_text(names, name), section or None, value, size, info & 0xF == _FUNCTION)
+def _symbol(own: int, names: bytes, name: int, info: int, _: int, section: int, *place: int) -> ObjectSymbol:
+    value, size = place
+    where = (own, section) if section else None
+    return ObjectSymbol(_text(names, name), where, value, size, info & 0xF == _FUNCTION, info >> 4 != _LOCAL)
 
 
 def _text(names: bytes, start: int) -> str:

@@ -1,8 +1,8 @@
 """Machine code in this process, from the relocatable object that LLVM has made of it: the loader, without LLVM.
 
-In: an ELF object of x86-64, compiled position-independent in the small code model. Out: the addresses of its functions,
-which live as long as the `Code` that has them. All models run by it, those that are compiled in this process and those
-that are read from a file.
+In: an ELF object of x86-64, compiled position-independent in the small code model, or an archive of several, which call
+each other. Out: the addresses of their functions, which live as long as the `Code` that has them. All models run by it,
+those that are compiled in this process and those that are read from a file.
 
 The memory is one mapping: the sections, and behind them an entry for each symbol that is reached by its full address.
 An entry is a jump and, 8 bytes on, the address: what calls a function of the C library calls the jump, and what asks
@@ -17,8 +17,9 @@ import mmap
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tinyc.runtime.elf_object import ObjectError, ObjectSection, ObjectSymbol, Relocation, read_object
+from tinyc.runtime.elf_object import ObjectError, ObjectSection, ObjectSymbol, Relocation, SectionKey, read_object
 from tinyc.runtime.gdb_symbols import register_object
+from tinyc.runtime.object_archive import objects_in
 from tinyc.runtime.perf_map import note_functions
 
 #: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for several
@@ -39,9 +40,9 @@ _JUMP, _SLOT, _ENTRY_BYTES = b"\xff\x25\x02\x00\x00\x00\xcc\xcc", 8, 16
 
 
 class Code:
-    """The machine code of an object, with the addresses of the functions that are `exported`, and of `other` ones.
+    """The machine code of objects, with the addresses of the functions that are `exported`, and of `other` ones.
 
-    Of these an object may have none.
+    Of these there may be none.
 
     Raises:
         ObjectError: it is no such object, has what this loader does not know, or calls what it does not give.
@@ -49,29 +50,36 @@ class Code:
 
     def __init__(self, image: bytes, exported: Sequence[str], other: Sequence[str] = ()) -> None:
         try:
-            found = _to_be_loaded(image)
+            images = objects_in(image)
+            found = _linked([_to_be_loaded(each, number) for number, each in enumerate(images)])
             self._memory = memory = _Memory(found)
         except ObjectError:
             raise
         except (IndexError, OSError, OverflowError, ValueError) as error:
             raise ObjectError(f"the machine code does not load: {error}") from None
-        defined = {symbol.name: symbol for symbol in found.symbols if symbol.section is not None}
+        defined = found.visible
         missing = [name for name in exported if name not in defined]
         if missing:
             raise ObjectError(f"the machine code has no function {', '.join(missing)}")
         known = (*exported, *(name for name in other if name in defined))
         self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in known}
-        functions = [each for each in defined.values() if each.is_function and each.section in found.sections]
-        register_object(self, image, memory.starts)
+        functions = [each for each in found.symbols if each.is_function and each.section in found.sections]
+        for number, each in enumerate(images):
+            register_object(self, each, {at: place for (of, at), place in memory.starts.items() if of == number})
         note_functions((each.name, memory.address_of(each), each.size) for each in functions)
 
 
 class _Loaded(NamedTuple):
-    """The sections that go into memory, by their numbers, the symbols in order, and what is to be relocated there."""
+    """The sections that go into memory, the symbols in order, and what is to be relocated: of an object, or several."""
 
-    sections: dict[int, ObjectSection]
+    sections: dict[SectionKey, ObjectSection]
     symbols: list[ObjectSymbol]
     relocations: list[Relocation]
+
+    @property
+    def visible(self) -> dict[str, _Symbol]:
+        """The symbols that other objects see, by name."""
+        return {each.name: each for each in self.symbols if each.is_visible and each.section is not None}
 
     @property
     def reached(self) -> list[int]:
@@ -84,9 +92,29 @@ class _Loaded(NamedTuple):
         return sorted(found)
 
 
-def _to_be_loaded(image: bytes) -> _Loaded:
-    sections, symbols, relocations = read_object(image)
-    loaded = {number: each for number, each in sections.items() if each.flags & _ALLOCATED and each.size}
+def _linked(objects: Sequence[_Loaded]) -> _Loaded:
+    """Objects as one: what one of them takes from outside is what another one has of that name.
+
+    Raises:
+        ObjectError: two have the same name.
+    """
+    symbols: list[ObjectSymbol] = []
+    relocations: list[Relocation] = []
+    for each in objects:
+        relocations += [at._replace(symbol=len(symbols) + at.symbol) for at in each.relocations]
+        symbols += each.symbols
+    sections = {key: section for each in objects for key, section in each.sections.items()}
+    visible: dict[str, ObjectSymbol] = {}
+    for name, symbol in (item for each in objects for item in each.visible.items()):
+        if visible.setdefault(name, symbol) is not symbol:
+            raise ObjectError(f"two objects of the machine code have '{name}'")
+    found = [visible.get(each.name, each) if each.section is None else each for each in symbols]
+    return _Loaded(sections, found, relocations)
+
+
+def _to_be_loaded(image: bytes, number: int) -> _Loaded:
+    sections, symbols, relocations = read_object(image, number)
+    loaded = {key: each for key, each in sections.items() if each.flags & _ALLOCATED and each.size}
     for each in loaded.values():
         # What relocations write to before the code runs is marked writable, too.
         if each.flags & _THREAD_LOCAL or (each.flags & _WRITABLE and ".rel.ro" not in each.name):
@@ -95,7 +123,7 @@ def _to_be_loaded(image: bytes) -> _Loaded:
 
 
 class _Memory:
-    """The memory that an object is loaded into, ready to run."""
+    """The memory that objects are loaded into, ready to run."""
 
     def __init__(self, found: _Loaded) -> None:
         self._symbols = found.symbols
@@ -103,10 +131,10 @@ class _Memory:
         size_bytes = end + len(found.reached) * _ENTRY_BYTES + 1  # + 1: no mapping is empty
         self._mapping = mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._mapping))
-        self.starts = {number: self._base + place for number, place in places.items()}
+        self.starts = {key: self._base + place for key, place in places.items()}
         self._entries = {symbol: self._base + end + k * _ENTRY_BYTES for k, symbol in enumerate(found.reached)}
-        for number, section in found.sections.items():
-            self._write(self.starts[number], section.data)
+        for key, section in found.sections.items():
+            self._write(self.starts[key], section.data)
         for symbol, entry in self._entries.items():
             self._write(entry, _JUMP + self.address_of(self._symbols[symbol]).to_bytes(8, "little"))
         for each in found.relocations:
@@ -118,7 +146,8 @@ class _Memory:
         if symbol.section is None:
             return _external_address(symbol.name)
         if symbol.section not in self.starts:
-            raise ObjectError(f"the machine code has '{symbol.name}' in section {symbol.section}, which is not loaded")
+            _, section = symbol.section
+            raise ObjectError(f"the machine code has '{symbol.name}' in section {section}, which is not loaded")
         return self.starts[symbol.section] + symbol.value
 
     def _relocate(self, each: Relocation) -> None:
@@ -144,16 +173,16 @@ class _Memory:
         self._mapping[start : start + len(data)] = data
 
 
-def _layout(sections: dict[int, ObjectSection]) -> tuple[dict[int, int], int]:
+def _layout(sections: dict[SectionKey, ObjectSection]) -> tuple[dict[SectionKey, int], int]:
     """Where each section starts in memory, and where the last one ends, aligned for what follows."""
-    places: dict[int, int] = {}
+    places: dict[SectionKey, int] = {}
     end = 0
-    for number, section in sections.items():
+    for key, section in sections.items():
         alignment = max(section.alignment, 1)
         if alignment > mmap.PAGESIZE:
             raise ObjectError(f"the machine code has a section {section.name} aligned to {alignment} bytes")
-        places[number] = -(-end // alignment) * alignment
-        end = places[number] + section.size
+        places[key] = -(-end // alignment) * alignment
+        end = places[key] + section.size
     return places, -(-end // _ENTRY_BYTES) * _ENTRY_BYTES
 
 
