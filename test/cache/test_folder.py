@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tinyc.cache.folder import CacheFolder, bytes_said, cache_path, open_cache, usable_cache
+from tinyc.cache.folder import CacheFolder, NewEntry, bytes_said, cache_path, open_cache, usable_cache
 from tinyc.cache.keys import key_of
 from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.runtime.container import MalformedModel
@@ -21,7 +21,7 @@ def folder(tmp_path):
 
 
 def keep(folder, name="k", content=CONTENT, title="a title"):
-    folder.write("kind", key_of(name), title, {"more": 1}, {"code": memoryview(content)})
+    folder.write("kind", NewEntry(key_of(name), title, {"more": 1}, {"code": memoryview(content)}))
 
 
 def found(folder, name="k"):
@@ -227,7 +227,7 @@ def test_entries_say_what_they_are(folder):
 MANY_TIMES = """
 import os, sys
 from pathlib import Path
-from tinyc.cache.folder import open_cache
+from tinyc.cache.folder import NewEntry, open_cache
 
 folder, wrong = open_cache(Path(sys.argv[1])), []
 for k in range(150):
@@ -236,7 +236,7 @@ for k in range(150):
     found = folder.read("kind", key, lambda manifest, sections: bytes(sections["code"]))
     if found not in (None, content):
         wrong.append((key, found[:9]))
-    folder.write("kind", key, "a title", {}, {"code": memoryview(content)})
+    folder.write("kind", NewEntry(key, "a title", {}, {"code": memoryview(content)}))
     if k % 50 == os.getpid() % 50:
         folder.shrink(6000)
 print(wrong)

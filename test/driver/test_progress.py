@@ -112,7 +112,7 @@ EXAMPLE = {
 def test_a_compilation_tells_its_import_its_passes_and_llvm():
     found = told(lambda: tinyc.compile(EXAMPLE))
     assert found[:3] == ["import, node", "import, op", "--tiny-to-region, pass"]
-    assert {"regions, node", "--region-to-loops, pass", "LLVM, step"} <= {*found}
+    assert {"regions, node", "--region-to-loops, pass", "LLVM, unit"} <= {*found}
 
 
 def test_passes_are_numbered_through_the_walk():

@@ -20,4 +20,5 @@ In reading order:
     bare_pointers    the loops of a kernel take addresses in place of memrefs
     cpu_abi          the code of the functions above
     llvm_ir          the text of a module that MLIR's own passes have taken to the LLVM dialect
+    units            that text taken apart: what is compiled for each kernel, and for what calls them
 """

@@ -50,6 +50,15 @@ class CacheEntry(NamedTuple):
     used: float
 
 
+class NewEntry(NamedTuple):
+    """What is to be kept: its key, what it is in words, and its content."""
+
+    key: str
+    title: str
+    manifest: Mapping[str, Any]
+    sections: Sections
+
+
 class CacheFolder:
     """The entries in a folder, which make at most `limit_bytes`."""
 
@@ -75,13 +84,14 @@ class CacheFolder:
                 path.unlink()
             return None
 
-    def write(self, kind: str, key: str, title: str, manifest: Mapping[str, Any], sections: Sections) -> None:
-        """Keep an entry, unless it is larger than all together may be; what cannot be written is a remark."""
-        described = {**manifest, _ENTRY: {"key": key, "kind": kind, "title": title}}
-        if container_bytes(described, sections) > self.limit_bytes:
-            return
+    def write(self, kind: str, *entries: NewEntry) -> None:
+        """Keep entries but those that are larger than all together may be; what cannot be written is a remark."""
         try:
-            replace_file(self._path(kind, key), container_chunks(described, sections), 0o600, durable=False)
+            for each in entries:
+                described = {**each.manifest, _ENTRY: {"key": each.key, "kind": kind, "title": each.title}}
+                if container_bytes(described, each.sections) <= self.limit_bytes:
+                    content = container_chunks(described, each.sections)
+                    replace_file(self._path(kind, each.key), content, 0o600, durable=False)
             self.shrink(self.limit_bytes)
         except (OSError, ValueError) as error:
             remark("cache-not-written", Where(file=str(self.folder)), f"what was compiled is not kept: {error}")

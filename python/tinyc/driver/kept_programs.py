@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tinyc.cache.folder import CacheFolder, Sections, usable_cache
+from tinyc.cache.folder import CacheFolder, NewEntry, Sections, usable_cache
 from tinyc.cache.keys import compiler_state, key_of
 from tinyc.diagnostics import Remark, TinycError, Where
 from tinyc.driver.compiled_model import CompiledModel
@@ -91,7 +91,7 @@ class ProgramEntry:
             "files": hashes,
         }
         title = f"{self._source.name or 'a text'}, compiled for {artifact.target}"
-        self._cache.write(_KIND, self._key, title, manifest, sections)
+        self._cache.write(_KIND, NewEntry(self._key, title, manifest, sections))
 
 
 def program_entry(source: ProgramText, request: CompileRequest) -> ProgramEntry | None:

@@ -13,6 +13,7 @@ import numpy as np
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
+from tinyc.dialects.exec.to_llvm.units import units_of
 from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.kernel import gpu_kernels_of
 from tinyc.dialects.nvvm.to_ptx import ptx_text
@@ -198,6 +199,11 @@ class Lowering:
         module = self.module("llvm")
         read = llvm_ir_in(module)
         return llvm_ir_of(module) if read is None else read
+
+    def llvm_units(self) -> dict[str, str]:
+        """The LLVM IR in units that are compiled each by itself; what was read as LLVM IR is one, as it was read."""
+        read = llvm_ir_in(self.module("llvm"))
+        return units_of(self.llvm_ir()) if read is None else {"program": read}
 
     def _assembly(self, stock: bool) -> str:
         """The assembly of the kernels, beside the lines of the loops where the program has these."""

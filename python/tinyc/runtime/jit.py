@@ -1,11 +1,12 @@
 """LLVM IR to machine code, by llvmlite: a relocatable object, which `object_code` runs.
 
-In: LLVM IR as text, and for which CPU. Out: the object, and what a CPU must have to run it.
+In: LLVM IR as text, and for which CPU. Out: the object, and what a CPU must have to run it; the assembly of it.
 """
 
+import contextlib
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -58,20 +59,40 @@ def comment_of(cpu: str | None) -> str:
 
 def assembly_of(llvm_ir: str, cpu: str | None = None) -> str:
     """The assembly of an LLVM module, with its `.loc`, for a CPU as `compile_object` takes it; raises as that."""
+    progress("LLVM, unit", 1, 1)
     machine, _ = _target_machine(cpu)
     return _made(llvm_ir, machine, cpu, machine.emit_assembly)
 
 
+def printed_ir(llvm_ir: str) -> str:
+    """An LLVM module as LLVM prints it: without what nothing in it refers to, numbered in the order of the text.
+
+    Raises:
+        InternalError: LLVM does not read it.
+    """
+    with _refusals():
+        return str(_binding().parse_assembly(_FLAGS.sub("", llvm_ir)))
+
+
 def _made(llvm_ir: str, machine: Any, cpu: str | None, emit: Callable[[Any], _Emitted]) -> _Emitted:
     """What is emitted of a module, once LLVM has optimised it."""
-    progress("LLVM, step", 1, 2)
-    try:
+    with _refusals():
         module = _binding().parse_assembly(llvm_ir)
         module.verify()
         module.triple = _TRIPLES[cpu_features.architecture_of(cpu)]
         _optimise(module, machine)
-        progress("LLVM, step", 2, 2)
         return emit(module)
+
+
+@contextlib.contextmanager
+def _refusals() -> Generator[None]:
+    """Tell what LLVM does not take.
+
+    Raises:
+        InternalError: it has refused something.
+    """
+    try:
+        yield
     except RuntimeError as error:
         raise InternalError(f"LLVM refuses the code that tinyc made: {error}") from error
 

@@ -77,7 +77,7 @@ class _Loaded(NamedTuple):
     relocations: list[Relocation]
 
     @property
-    def visible(self) -> dict[str, _Symbol]:
+    def visible(self) -> dict[str, ObjectSymbol]:
         """The symbols that other objects see, by name."""
         return {each.name: each for each in self.symbols if each.is_visible and each.section is not None}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import natural
 
-#: Says how many threads a model's runs have, where the model does not.
+#: Says how many threads a model's runs have, where the model does not, and how many processes compile it.
 THREADS_VARIABLE = "TINYC_THREADS"
 #: More than any machine has, and fewer than would end the process where the system makes no more.
 MAX_THREADS = 512
@@ -49,16 +49,34 @@ def thread_count(asked: object = None) -> int:
     Raises:
         TinycError: `InvalidOption`: it is no number of threads, or there is no runtime for several.
     """
-    what, value = ("threads", asked) if asked is not None else (THREADS_VARIABLE, os.environ.get(THREADS_VARIABLE))
-    if value is None or value == "":
-        return len(os.sched_getaffinity(0)) if team() is not None else 1
-    number = int(value) if isinstance(value, str) and value.isdecimal() else value
-    count = natural(number, MAX_THREADS)
-    if not count:
-        raise TinycError("InvalidOption", f"{what} is {value!r}; give a number of threads, 1 … {MAX_THREADS}")
+    what, count = ("threads", _number("threads", asked)) if asked is not None else (THREADS_VARIABLE, _number_said())
+    if count is None:
+        return cpu_count() if team() is not None else 1
     if count > 1 and team() is None:
         message = f"{what} is {count}, and several threads need an OpenMP runtime, which this system does not have"
         raise TinycError("InvalidOption", f"{message}; install libgomp1, or give 1")
+    return count
+
+
+def cpu_count() -> int:
+    """How many CPUs tinyc takes at a time: as many as the environment says, else all that this process may use.
+
+    Raises:
+        TinycError: `InvalidOption`: what the environment says is no number of threads.
+    """
+    return _number_said() or len(os.sched_getaffinity(0))
+
+
+def _number_said() -> int | None:
+    """How many threads the environment says, if it does."""
+    value = os.environ.get(THREADS_VARIABLE)
+    return _number(THREADS_VARIABLE, value) if value else None
+
+
+def _number(what: str, value: object) -> int:
+    count = natural(int(value) if isinstance(value, str) and value.isdecimal() else value, MAX_THREADS)
+    if not count:
+        raise TinycError("InvalidOption", f"{what} is {value!r}; give a number of threads, 1 … {MAX_THREADS}")
     return count
 
 
