@@ -97,10 +97,10 @@ class CacheFolder:
             remark("cache-not-written", Where(file=str(self.folder)), f"what was compiled is not kept: {error}")
 
     def entries(self) -> list[CacheEntry]:
-        """All entries, those that were used last first."""
+        """All entries, those that were used last first; of the same moment, by what they are."""
         files = [(path, state) for path, state in self._files() if _is_entry(path)]
         found = [CacheEntry(path, _title(path), state.st_size, state.st_atime) for path, state in files]
-        return sorted(found, key=lambda each: -each.used)
+        return sorted(found, key=lambda each: (-each.used, each.title))
 
     def shrink(self, limit_bytes: int) -> int:
         """Drop the entries that were used longest ago until all make at most so many bytes; how many there were.

@@ -32,9 +32,9 @@ CODE_KINDS = {"cpu": "object code", "sim": "PTX", "cuda": "PTX"}
 
 @dataclass(frozen=True)
 class Artifact:
-    """A program with its kernels: `code` is an ELF object on the target "cpu", and PTX on "sim" and "cuda".
+    """A program with its kernels: `code` is ELF objects on the target "cpu", and PTX on "sim" and "cuda".
 
-    `arch` is "x86-64", "aarch64" or the GPU's architecture. `cpu` is the CPU that LLVM made the object for, by LLVM's
+    `arch` is "x86-64", "aarch64" or the GPU's architecture. `cpu` is the CPU that LLVM made the objects for, by LLVM's
     name, and `flags` what a CPU must have to run it, by Linux' names. `arrays` are constants and weights, read-only.
     `self_test` tells whether it runs right where it is.
 

@@ -29,10 +29,10 @@ _GROWTH = 8
 
 
 class CpuExecutable(Executable[CpuFrames]):
-    """A program that is ready to run in so many `threads`; `image` is the object that has its kernels.
+    """A program that is ready to run in so many `threads`; `image` has its kernels, as `Code` takes it.
 
     Raises:
-        ObjectError: the object cannot be loaded.
+        ObjectError: the image cannot be loaded.
         TinycError: `InvalidOption`, as `thread_count`.
     """
 
