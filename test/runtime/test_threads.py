@@ -13,7 +13,7 @@ import pytest
 import tinyc
 from runtime.hand_made import elementwise, executable
 from tinyc.runtime.jit import TEAM_FUNCTION
-from tinyc.runtime.threads import MAX_THREADS, team, thread_count
+from tinyc.runtime.threads import MAX_THREADS, cpu_count, team, thread_count
 from workloads.graph import Graph
 
 THREADS = (1, 2, 5)
@@ -144,9 +144,10 @@ def elementwise_document():
 
 def test_the_environment_says_how_many_there_are(monkeypatch):
     monkeypatch.setenv("TINYC_THREADS", "1")
-    assert thread_count() == 1
+    assert (thread_count(), cpu_count()) == (1, 1)
     monkeypatch.setenv("TINYC_THREADS", "")
-    assert thread_count() == (len(os.sched_getaffinity(0)) if team() else 1)
+    assert cpu_count() == len(os.sched_getaffinity(0))
+    assert thread_count() == (cpu_count() if team() else 1)
     monkeypatch.setenv("TINYC_THREADS", "many")
     with pytest.raises(tinyc.TinycError, match="TINYC_THREADS is 'many'"):
         thread_count()

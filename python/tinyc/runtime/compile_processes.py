@@ -22,8 +22,8 @@ from tinyc.diagnostics import InternalError, TinycError, progress
 from tinyc.runtime.jit import ObjectFile, compile_object
 from tinyc.runtime.threads import cpu_count
 
-#: Bytes of LLVM IR that LLVM takes longer for than a process takes to start.
-_WORTH_A_PROCESS_BYTES = 25_000
+#: Bytes of LLVM IR for which LLVM takes 0.2 s to 0.6 s, and so longer than a process takes to start.
+_WORTH_A_PROCESS_BYTES = 50_000
 #: The bytes of a number in the queue.
 _NUMBER_BYTES = 4
 #: What another process runs: its arguments are two files, and where this process finds modules of Python.
