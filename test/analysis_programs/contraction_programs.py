@@ -4,6 +4,7 @@ Each function here takes `Sizes`, which says what the symbols in shapes stand fo
 a program whose last reduce is the product. Sizes of kernels and strides are always numbers.
 """
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from tinyc.vocabulary.attributes import tensor_type
 
 #: What the symbols are in programs with concrete sizes.
 SIZES = {"B": 2, "M": 5, "N": 3, "K": 4, "S": 6, "T": 7, "H": 2, "G": 2, "R": 3, "D": 4, "C": 3, "F": 5, "Y": 8, "X": 9}
+#: The same with sides of several loops that fill micro-kernels, and do not divide by them.
+LONG_SIZES = SIZES | {"M": 37, "N": 45, "K": 20, "S": 33, "T": 34, "C": 20, "F": 34, "Y": 9, "X": 21}
 
 
 class Sizes:
@@ -303,3 +306,11 @@ def patchify_linear(s: Sizes) -> Program:
     x = p.reshape(p["x"], shape=s.shape("B C Y 4 X 4"))
     x = p.reshape(p.permute(x, perm=(0, 2, 4, 1, 3, 5)), shape=s.shape("B Y*X C*16"))
     return product(p, (x, "bsk"), (p["w"], "fk"), "bsfk", "k")
+
+
+#: All of them by their names.
+CONTRACTIONS = {
+    name: make
+    for name, make in dict(globals()).items()
+    if inspect.isfunction(make) and not name.startswith("_") and list(inspect.signature(make).parameters) == ["s"]
+}

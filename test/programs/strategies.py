@@ -38,7 +38,7 @@ FUSION_OPS = (
 class Program:
     """A Tiny JSON document, what some of its symbols are bound to, and the sizes of all of them in its inputs.
 
-    For each output it has the error to allow.
+    For each output it has the error to allow. The inputs that are `weights` are given once, before the first run.
     """
 
     document: dict
@@ -46,6 +46,7 @@ class Program:
     sizes: dict
     inputs: dict
     errors: dict
+    weights: tuple[str, ...] = ()
 
 
 @st.composite

@@ -1,12 +1,12 @@
 """Products on the CPU: tiles of rows and columns, whose operands are computed once for a tile."""
 
-import inspect
 import re
 
 import pytest
 
 import tinyc
 from analysis_programs import contraction_programs
+from analysis_programs.contraction_programs import CONTRACTIONS, LONG_SIZES
 from analysis_programs.cpu_kernels import agrees, scaled, spread, typed
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
@@ -180,24 +180,15 @@ def test_columns_that_are_apart_in_memory_are_packed_for_few_rows_too():
     assert not found.reads_right_in_place
 
 
-#: Sides of several loops that fill micro-kernels, and do not divide by them.
-LONG = {"M": 37, "N": 45, "K": 20, "S": 33, "T": 34, "C": 20, "F": 34, "Y": 9, "X": 21}
-SIZES_OF_CONTRACTIONS = {**contraction_programs.SIZES, **LONG}
-CONTRACTIONS = [
-    make
-    for name, make in vars(contraction_programs).items()
-    if inspect.isfunction(make) and not name.startswith("_") and list(inspect.signature(make).parameters) == ["s"]
-]
-
-
-@pytest.mark.parametrize("make", CONTRACTIONS, ids=lambda make: make.__name__)
-def test_every_contraction_agrees_where_its_extents_are_known_and_where_they_are_not(make):
-    assert agrees(make(contraction_programs.Sizes(SIZES_OF_CONTRACTIONS)))
-    known = {name: size for name, size in SIZES_OF_CONTRACTIONS.items() if name not in "BM"}
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_every_contraction_agrees_where_its_extents_are_known_and_where_they_are_not(name):
+    make = CONTRACTIONS[name]
+    assert agrees(make(contraction_programs.Sizes(LONG_SIZES)))
+    known = {name: size for name, size in LONG_SIZES.items() if name not in "BM"}
     p = make(contraction_programs.Sizes(known))
     shapes = " ".join(str(typed(each).shape) for each in p.block.arguments)
     unknown = {name for name in "BM" if name in shapes}
-    assert agrees(p, **{name: SIZES_OF_CONTRACTIONS[name] for name in unknown})
+    assert agrees(p, **{name: LONG_SIZES[name] for name in unknown})
 
 
 def test_the_places_of_a_convolution_are_columns_together():

@@ -1,0 +1,98 @@
+"""Random programs and contractions at every level of x86-64: the numbers of the reference, the bits of one thread.
+
+`--random-examples N` runs more than those of CI, new ones each time.
+"""
+
+from collections import Counter
+
+from programs.agreement import assert_agree
+from programs.cpu_levels import (
+    THREADS,
+    CompiledProgram,
+    at_every_level,
+    bound_example,
+    contraction,
+    contractions_in_turn,
+    needs_team,
+    require_level,
+    runs_here,
+)
+from programs.example_bindings import BIND
+from programs.one_contraction import contractions
+from programs.strategies import programs
+from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.dialects.region.kernel import kernels_of
+from tinyc.executors import reference
+from tinyc.runtime.cpu import CpuExecutable
+
+#: What was done with programs that this machine does not run.
+COMPILED = "all were compiled, and not run"
+
+
+def bits_with(compiled, threads):
+    """Return the outputs with some threads, by name, and their bytes, which are the same in a second run.
+
+    A first run shares all turns between threads; later ones know which kernels are over too soon.
+    """
+    executable = compiled.executable(CpuExecutable, threads)
+    first, second = (executable.run(compiled.inputs) for _ in range(2))
+    bits = {name: array.tobytes() for name, array in first.items()}
+    assert bits == {name: array.tobytes() for name, array in second.items()}
+    return first, bits
+
+
+def check_at(cpu, program):
+    """Compare a program with the reference, and what several threads give with what one does."""
+    compiled = CompiledProgram(program, cpu)
+    if runs_here(cpu):
+        outputs, bits = bits_with(compiled, 1)
+        expected = reference.evaluate_module(compiled.module, program.inputs)
+        assert_agree(program, outputs, expected, compiled.module)
+        for threads in THREADS[1:]:
+            assert bits_with(compiled, threads)[1] == bits, (threads, program.document)
+    return compiled
+
+
+@needs_team
+@at_every_level
+def test_examples_agree_with_the_reference(cpu):
+    for name in BIND:
+        check_at(cpu, bound_example(name))
+    require_level(cpu, COMPILED)
+
+
+@needs_team
+@contractions_in_turn
+def test_a_contraction_agrees_with_the_reference(name, cpu):
+    require_level(cpu)
+    check_at(cpu, contraction(name))
+
+
+@needs_team
+@at_every_level
+def test_random_programs_agree_with_the_reference(random_examples, cpu):
+    @random_examples(programs(), 8)
+    def check(program):
+        check_at(cpu, program)
+
+    check()
+    require_level(cpu, COMPILED)
+
+
+@needs_team
+@at_every_level
+def test_random_contractions_agree_with_the_reference(random_examples, cpu):
+    seen = Counter()
+
+    @random_examples(contractions(), 16)
+    def check(program):
+        module = check_at(cpu, program).lowering.module("region")
+        products = [each.nest for each in kernels_of(module).values() if isinstance(each.nest, CpuProduct)]
+        seen["in tiles"] += any(products)
+        seen["in panels"] += any(each.reads_right_in_panels for each in products)
+        seen["of several turns"] += any(each.turns != 1 for each in products)
+        seen["in place"] += any(each.reads_right_in_place for each in products)
+
+    check()
+    assert all(seen[kind] for kind in ("in tiles", "in panels", "of several turns", "in place")), seen
+    require_level(cpu, COMPILED)
