@@ -14,8 +14,7 @@ import pytest
 
 import tinyc
 from programs.agreement import assert_agree
-from programs.cpu_levels import bound_example, require_level
-from programs.example_bindings import BIND
+from programs.cpu_levels import EXISTING, existing_program, require_level
 from programs.one_contraction import contractions
 from programs.strategies import programs
 from tinyc.c_library.interface import CInterface
@@ -145,9 +144,9 @@ def check_all(compiler, folder, cpu, named):
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
-def test_examples_under_valgrind(compiler, tmp_path, cpu):
+def test_existing_programs_under_valgrind(compiler, tmp_path, cpu):
     require_level(cpu)
-    check_all(compiler, tmp_path, cpu, {name: bound_example(name) for name in BIND})
+    check_all(compiler, tmp_path, cpu, {name: existing_program(name) for name in EXISTING})
 
 
 @pytest.mark.parametrize("cpu", LEVELS)

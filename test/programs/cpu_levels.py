@@ -6,6 +6,7 @@ level that this machine has not is compiled, and not run: a test says so by `req
 
 import functools
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -23,14 +24,21 @@ from tinyc.executors.signature import signature_of
 from tinyc.importers import tiny_json
 from tinyc.runtime.cpu_features import HOST, machine_level
 from tinyc.runtime.threads import team
+from workloads import WORKLOADS
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", HOST)
 #: One thread, and numbers of them that most turns do not divide by.
 THREADS = (1, 2, 5)
 
+#: Of the workloads those that have attention, products of weights, and convolutions.
+NETWORKS = ("mlp", "resnet", "attention", "transformer_gelu", "transformer_swiglu")
+EXISTING = (*BIND, *(f"network_{name}" for name in NETWORKS))
+
 needs_team = pytest.mark.skipif(team() is None, reason="did not run: this system has no OpenMP runtime (libgomp1)")
-#: Each of `CONTRACTIONS` for one CPU of those that most machines run, in turn.
-contractions_in_turn = in_turn("name", "cpu", CONTRACTIONS, ("x86-64-v2", "x86-64-v3", HOST))
+#: Each of `EXISTING` or of `CONTRACTIONS` for one CPU of those that most machines run, in turn.
+existing_in_turn, contractions_in_turn = (
+    in_turn("name", "cpu", names, ("x86-64-v2", "x86-64-v3", HOST)) for names in (EXISTING, CONTRACTIONS)
+)
 at_every_level = pytest.mark.parametrize("cpu", LEVELS)
 
 
@@ -56,9 +64,12 @@ class CompiledProgram:
         return made
 
 
-def bound_example(name):
-    """Return a program of `examples/` at its odd sizes, with inputs."""
-    return _program(read_program(EXAMPLES / f"{name}.json", BIND[name]))
+def existing_program(name):
+    """Return a program of `examples/` at its odd sizes, or one of `NETWORKS`, whose weights are given once."""
+    if name in BIND:
+        return _program(read_program(EXAMPLES / f"{name}.json", BIND[name]))
+    program = _program(read_program(WORKLOADS[name.removeprefix("network_")].build()))
+    return replace(program, weights=tuple(each for each in program.inputs if each.startswith("w")))
 
 
 def contraction(name):

@@ -18,7 +18,8 @@ from tinyc.runtime.cpu_frame import TeamWork
 
 #: What memory is full of before a turn.
 FILLERS = (0x55, 0xAA)
-_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+#: A kernel on some of its turns, as `dialects.exec.to_llvm` says.
+KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 
 
 class RecordingExecutable(CpuExecutable):
@@ -144,5 +145,5 @@ def _work_of(call):
     if not isinstance(call.work, TeamWork):
         return lambda _, low, high: call.work(low, high)
     function, bufs, apart, extents = call.work._job[:4]
-    kernel = _KERNEL(function)
+    kernel = KERNEL(function)
     return lambda thread, low, high: kernel(bufs + thread * apart, extents, low, high)

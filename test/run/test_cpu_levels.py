@@ -7,17 +7,17 @@ from collections import Counter
 
 from programs.agreement import assert_agree
 from programs.cpu_levels import (
+    EXISTING,
     THREADS,
     CompiledProgram,
     at_every_level,
-    bound_example,
     contraction,
     contractions_in_turn,
+    existing_program,
     needs_team,
     require_level,
     runs_here,
 )
-from programs.example_bindings import BIND
 from programs.one_contraction import contractions
 from programs.strategies import programs
 from tinyc.analysis.cpu_product import CpuProduct
@@ -55,9 +55,9 @@ def check_at(cpu, program):
 
 @needs_team
 @at_every_level
-def test_examples_agree_with_the_reference(cpu):
-    for name in BIND:
-        check_at(cpu, bound_example(name))
+def test_existing_programs_agree_with_the_reference(cpu):
+    for name in EXISTING:
+        check_at(cpu, existing_program(name))
     require_level(cpu, COMPILED)
 
 

@@ -14,12 +14,12 @@ from programs.agreement import assert_agree
 from programs.cpu_levels import (
     CompiledProgram,
     at_every_level,
-    bound_example,
     contraction,
     contractions_in_turn,
+    existing_in_turn,
+    existing_program,
     require_level,
 )
-from programs.example_bindings import BIND
 from programs.guard_pages import PAGE, EndGuardedExecutable, GuardedBuffer, GuardedExecutable, launch_in_a_child
 from programs.one_contraction import contractions
 from programs.strategies import programs
@@ -43,11 +43,10 @@ def run_guarded(program, cpu):
     return compiled
 
 
-@at_every_level
-def test_examples_stay_in_their_buffers(cpu):
+@existing_in_turn
+def test_an_existing_program_stays_in_its_buffers(name, cpu):
     require_level(cpu)
-    for name in BIND:
-        run_guarded(bound_example(name), cpu)
+    run_guarded(existing_program(name), cpu)
 
 
 @contractions_in_turn
@@ -59,12 +58,16 @@ def test_a_contraction_stays_in_its_buffers(name, cpu):
 @at_every_level
 def test_random_programs_stay_in_their_buffers(random_examples, cpu):
     require_level(cpu)
+    seen = Counter()
 
     @random_examples(programs(), 8)
     def check(program):
-        run_guarded(program, cpu)
+        buffers = run_guarded(program, cpu).artifact.program.buffers
+        seen.update({buffer.kind for buffer in buffers})
 
     check()
+    assert seen["arena"], "nothing lies between kernels"
+    assert seen["constant"], "there is no constant"
 
 
 @at_every_level

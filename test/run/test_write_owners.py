@@ -3,24 +3,29 @@
 `--random-examples N` runs more programs than those of CI, new ones each time.
 """
 
+import ctypes
 import json
 from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
 
 from programs.agreement import assert_agree
 from programs.cpu_levels import (
+    EXISTING,
     THREADS,
     CompiledProgram,
     at_every_level,
-    bound_example,
     contraction,
     contractions_in_turn,
+    existing_program,
     needs_team,
     require_level,
 )
-from programs.example_bindings import BIND
 from programs.one_contraction import contractions
-from programs.strategies import programs
-from programs.write_owners import RecordingExecutable
+from programs.strategies import Program, programs
+from programs.write_owners import KERNEL, RecordingExecutable
 from tinyc.executors import reference
 from tinyc.runtime.cpu_features import HOST
 
@@ -39,8 +44,8 @@ def recorded(program, cpu=HOST):
     return executable.turns
 
 
-def test_each_write_of_an_example_has_one_owner():
-    assert sum(recorded(bound_example(name)) for name in BIND) > 50
+def test_each_write_of_an_existing_program_has_one_owner():
+    assert sum(recorded(existing_program(name)) for name in EXISTING) > 50
 
 
 @contractions_in_turn
@@ -71,3 +76,43 @@ def test_each_write_of_a_random_contraction_has_one_owner(random_examples, cpu):
 
     check()
     assert seen["shared"] > 3, "of few of them is there something to share"
+
+
+# --- the check finds what it looks for --------------------------------------------------------------------------------
+
+ELEMENTS = 8
+NEGATION = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [ELEMENTS]}},
+        {"id": "y", "uop": "NEG", "src": ["x"]},
+    ]
+}
+#: What a kernel does of which a turn should write the element of its number: turns → elements, and what is told of it.
+KERNELS = {
+    "right": (lambda turns: turns, None),
+    "overlapping": (lambda turns: [*turns, max(turns[0] - 1, 0)], "turn 1 writes what turn or thread 0 has written"),
+    "with a gap": (lambda turns: [turn for turn in turns if turn != 3], "no turn writes 4 bytes"),
+    "another at once": (lambda turns: turns[:1], "all turns together write other bytes than each by itself"),
+}
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_a_byte_with_no_owner_or_several_is_told(kind):
+    elements_of, told = KERNELS[kind]
+    compiled = CompiledProgram(Program(NEGATION, {}, {}, {"x": np.ones(ELEMENTS, np.float32)}, {"y": 0}), HOST)
+    executable = compiled.executable(RecordingExecutable, THREADS[-1])
+
+    @KERNEL
+    def kernel(bufs, _extents, low, high):
+        y = ctypes.c_void_p.from_address(bufs + ctypes.sizeof(ctypes.c_void_p)).value
+        for element in elements_of(range(low, high)):
+            (ctypes.c_float * ELEMENTS).from_address(y)[element] = -1.0
+
+    functions = dict.fromkeys(executable._kernels.functions, ctypes.cast(kernel, ctypes.c_void_p).value)
+    executable._kernels = replace(executable._kernels, functions=functions)
+    if told is None:
+        assert (executable.run(compiled.inputs)["y"] == -1).all()
+        assert executable.turns == ELEMENTS
+        return
+    with pytest.raises(AssertionError, match=f"kernel 'elementwise_neg': {told}"):
+        executable.run(compiled.inputs)
