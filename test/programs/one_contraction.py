@@ -33,11 +33,13 @@ class Sizes:
     depths: tuple[int, ...]
 
 
+TILES = Sizes((14, 33, 65, 150), (15, 16, 17, 65, 130), (1, 4, 30, 70))
 KINDS = (
     Sizes((1, 2, 3, 5), (1, 2, 3, 7), (0, 1, 2, 6)),
     Sizes((1, 2, 3, 5, 12, 31), (3, 16, 63, 130, 300), (1, 7, 40, 150)),  # few rows
     Sizes((1, 7, 65, 210), (1,), (1, 5, 33, 300)),  # a single column
-    Sizes((14, 33, 65, 150), (15, 16, 17, 65, 130), (1, 4, 30, 70)),  # tiles
+    TILES,
+    TILES,
     Sizes((3, 15, 33), (7, 16, 35), (257, 300, 513)),  # several panels of the summed axis
     Sizes((2, 33), (257, 300, 513), (2, 9)),  # several tiles of columns
     Sizes((673, 690), (8, 17), (3, 8)),  # several tiles of rows
@@ -87,7 +89,8 @@ class _Drawing:
         errors = {each.name: 0 if each.dtype in ("i8", "i32") else LEAST_ERROR for each in outputs}
         sizes = {symbol: self._sizes[letter] for letter, symbol in self._symbols.items()}
         right_inputs = [name for name in self._inputs if name.startswith("w")]
-        weights = tuple(right_inputs) if self._chance(2) and all(map(self._is_static, right_inputs)) else ()
+        are_weights = not self._chance(3) and all(map(self._is_static, right_inputs))
+        weights = tuple(right_inputs) if are_weights else ()
         return Program(self._graph.program(*outputs), {}, sizes, self._inputs, errors, weights)
 
     # --- drawing ------------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_random_programs_agree_with_the_reference(random_examples, cpu):
 def test_random_contractions_agree_with_the_reference(random_examples, cpu):
     seen = Counter()
 
-    @random_examples(contractions(), 16)
+    @random_examples(contractions(), 24)
     def check(program):
         module = check_at(cpu, program).lowering.module("region")
         products = [each.nest for each in kernels_of(module).values() if isinstance(each.nest, CpuProduct)]
