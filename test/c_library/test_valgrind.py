@@ -7,6 +7,7 @@ each time.
 
 import json
 import shutil
+import signal
 import subprocess
 
 import numpy as np
@@ -25,7 +26,16 @@ from tinyc.runtime.sizes import solve_symbols
 #: Of its levels valgrind knows those without AVX-512.
 LEVELS = ("x86-64-v2", "x86-64-v3")
 FAILED = 99
-COMMAND = ("valgrind", "--quiet", f"--error-exitcode={FAILED}", "--leak-check=full", "--show-leak-kinds=all")
+COMMAND = (
+    "valgrind",
+    "--quiet",
+    f"--error-exitcode={FAILED}",
+    "--leak-check=full",
+    "--show-leak-kinds=all",
+    "--sigill-diagnostics=yes",
+)
+#: What valgrind says of an instruction that it does not know, before the program ends.
+UNKNOWN = "unhandled instruction bytes"
 MAIN = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,21 +142,40 @@ def under_valgrind(program, folder):
 
 
 def check_all(compiler, folder, cpu, named):
-    """Run programs by their names in one C program."""
-    found = [CProgram(program, name, folder, cpu) for name, program in named.items()]
-    calls = "\n".join(f"  run_{name}();" for name in named)
-    text = MAIN.format(runs="".join(each.c_text for each in found), calls=calls)
-    status, said = under_valgrind(build(compiler, folder, text, [folder / f"{name}.so" for name in named]), folder)
-    documents = "\n".join(f"{name}: {json.dumps(each.document)}" for name, each in named.items() if name in said)
-    assert (status, said.splitlines()[-1:]) == (0, ["done"]), f"{said}\n{documents}"
-    for each in found:
+    """Run programs by their names in one C program, without those that have an instruction which valgrind lacks.
+
+    Return the names of these: code for v3 has some, such as `vmovq` from register to register. They run by themselves.
+    """
+    found = {name: CProgram(program, name, folder, cpu) for name, program in named.items()}
+    left_out = []
+    while found:
+        calls = "\n".join(f"  run_{name}();" for name in found)
+        text = MAIN.format(runs="".join(each.c_text for each in found.values()), calls=calls)
+        program = build(compiler, folder, text, [folder / f"{name}.so" for name in found])
+        status, said = under_valgrind(program, folder)
+        if (status, said.splitlines()[-1:]) == (0, ["done"]):
+            break
+        last = next(name for name in reversed(found) if name in said.splitlines())
+        is_unknown = status == -signal.SIGILL and UNKNOWN in said
+        assert is_unknown, f"{said}\n{last}: {json.dumps(named[last].document)}"
+        subprocess.run([program], cwd=folder, capture_output=True, check=True)
+        found.pop(last).check()
+        left_out.append(last)
+    for each in found.values():
         each.check()
+    return left_out
+
+
+def require_all(left_out):
+    """Tell of programs that did not run under valgrind; all others did."""
+    if left_out:
+        pytest.skip(f"all ran but {', '.join(left_out)}, which have instructions that valgrind does not know")
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
 def test_existing_programs_under_valgrind(compiler, tmp_path, cpu):
     require_level(cpu)
-    check_all(compiler, tmp_path, cpu, {name: existing_program(name) for name in EXISTING})
+    require_all(check_all(compiler, tmp_path, cpu, {name: existing_program(name) for name in EXISTING}))
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
@@ -155,7 +184,8 @@ def test_random_programs_under_valgrind(random_examples, compiler, tmp_path, cpu
     require_level(cpu)
     drawn = []
     random_examples(strategy(), examples)(lambda program: drawn.append(program))()
-    check_all(compiler, tmp_path, cpu, {f"random_{number}": program for number, program in enumerate(drawn)})
+    named = {f"random_{number}": program for number, program in enumerate(drawn)}
+    require_all(check_all(compiler, tmp_path, cpu, named))
 
 
 WRONG = {

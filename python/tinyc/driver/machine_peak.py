@@ -108,7 +108,7 @@ class _Loop:
 
 
 def _loaded(llvm_ir: str, threads: int) -> _Loop:
-    return _Loop(Code(object_of({"peak": llvm_ir).image, ["loop"]), threads})
+    return _Loop(Code(object_of({"peak": llvm_ir}).image, ["loop"]), threads)
 
 
 def _arithmetic_ir(kind: ElementType, register_bytes: int) -> str:
