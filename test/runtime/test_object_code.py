@@ -185,7 +185,7 @@ def test_a_damaged_object_is_read_or_refused(image):
         damaged = bytearray(image)
         damaged[random.integers(len(image))] = random.integers(256)
         with contextlib.suppress(ValueError, IndexError):
-            read_object(bytes(damaged))
+            read_object(bytes(damaged), 0)
 
 
 def test_a_relocation_that_is_not_known_or_leaves_the_memory_is_refused(image):

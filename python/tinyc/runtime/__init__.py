@@ -14,7 +14,6 @@ In reading order:
     device_memory                 the memory of a GPU that is not there
     cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
     threads                       how many CPUs are used, and teams of threads that run kernels
-    threads                       how many CPUs are used, and teams of threads that run kernels
     compile_processes             several modules of LLVM IR to objects, by several processes
     perf_map, gdb_symbols         the names of kernels for `perf` and for gdb
     object_archive, elf_object    several objects as one image, and one of them as data
