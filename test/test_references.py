@@ -23,7 +23,7 @@ from tinyc.plan.dsl_tokens import STATEMENTS
 from tinyc.plan.fields import ATTRIBUTES, Plan
 from tinyc.plan.source import load_plan
 from tinyc.schemes.names import SCHEME_NAMES
-from tinyc.schemes.registry import SCHEME_OF, SCHEMES
+from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import FIELDS_OF_ALL
 from tinyc.vocabulary.element_type import BY_JSON_NAME
 from tinyc.vocabulary.elementwise import ROWS
@@ -183,7 +183,7 @@ def schemes_of(field):
     """Return the third cell of a field's row."""
     if field in FIELDS_OF_ALL:
         return "all"
-    return ", ".join(f"`{scheme.name}`" for scheme in SCHEMES if field in scheme.fields) or "none yet"
+    return ", ".join(dict.fromkeys(f"`{each.name}`" for each in (*SCHEMES, *CPU_KINDS) if field in each.fields))
 
 
 def test_the_page_has_every_field_with_its_range_and_its_schemes():
@@ -198,7 +198,8 @@ def test_the_page_has_every_field_with_its_range_and_its_schemes():
 
 def test_the_page_has_every_scheme():
     rows = {words(name)[0]: what != "not built yet" for name, what in table(PLAN, "scheme")}
-    assert rows == {name: name in SCHEME_OF for name in SCHEME_NAMES}
+    there = {each.name for each in (*SCHEMES, *CPU_KINDS)}
+    assert rows == {name: name in there for name in SCHEME_NAMES}
 
 
 def test_the_page_has_every_statement_with_what_it_gives():

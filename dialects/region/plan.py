@@ -1,4 +1,4 @@
-"""Plans on regions: each kernel gets the decisions that its GPU kernel is built by, as the attribute `plan`."""
+"""Plans on regions: each kernel gets the decisions that its code is built by, as the attribute `plan`."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -29,8 +29,7 @@ from tinyc.schemes.completion import (
     require_fit,
     summary_of,
 )
-from tinyc.target import DEFAULT_ARCH, target_of
-from tinyc.target.target import Target
+from tinyc.target import DEFAULT_ARCH, GENERIC_CPU, CpuTarget, Machine, machine_of
 
 _ATTRIBUTE = "plan"
 
@@ -69,7 +68,7 @@ class RegionPlan(Pass):
     Source: specification 000 §1.7, 002 §5.
     """
 
-    arch: str = field(default=DEFAULT_ARCH, metadata={"doc": "what to plan for: sm_80 or sm_90a"})
+    arch: str = field(default=DEFAULT_ARCH, metadata={"doc": "what to plan for: sm_80, sm_90a, or cpu"})
     plan: str | None = field(
         default=None,
         metadata={"doc": f"a plan or a table of plans: a path, or JSON or DSL text; {fields_by_scheme()}"},
@@ -87,7 +86,7 @@ class RegionPlan(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Give every kernel of `module` a plan, or none of them one if a plan is refused."""
-        target = target_of(self.arch)
+        target = machine_of(self.arch)
         candidates = candidates_of(module)
         given = given_plans(self.plan, candidates, target)
         plans: dict[Kernel, Plan] = {}
@@ -109,7 +108,7 @@ def candidates_of(module: ir.Module) -> dict[Kernel, Candidate]:
     return {kernel: kernel_candidate(kernel, names) for kernel in kernels_of(module).values()}
 
 
-def given_plans(source: object, candidates: Mapping[Kernel, Candidate], target: Target) -> dict[Kernel, Plan]:
+def given_plans(source: object, candidates: Mapping[Kernel, Candidate], target: Machine) -> dict[Kernel, Plan]:
     """The plans that a source gives, for the kernels that they are for; of one plan those that its scheme fits.
 
     Raises:
@@ -131,28 +130,34 @@ def plan_of_kernel(kernel: Kernel) -> Plan | None:
     return plan_of_attribute(attributes[_ATTRIBUTE], where(kernel.location))
 
 
-def is_planned(kernel: Kernel) -> bool:
-    """Whether a kernel has a plan, and not only what its formation decides of one."""
+def is_planned(kernel: Kernel, machine: Machine | None = None) -> bool:
+    """Whether a kernel has a plan, for a machine if one is given, and not only what its formation decides of one.
+
+    What is for a CPU is none for a GPU, and the other way around.
+    """
     attribute = kernel.op.attributes.get(_ATTRIBUTE, None)
     if not isinstance(attribute, ir.DictAttr):
         return attribute is not None
+    arches = [each.attr.value for each in attribute if each.name == "arch" and isinstance(each.attr, ir.StringAttr)]
+    if machine is not None and any((arch in GENERIC_CPU.names) != isinstance(machine, CpuTarget) for arch in arches):
+        return False
     return not FORMED_FIELDS.issuperset(each.name for each in attribute)
 
 
-def planned(kernel: Kernel, candidate: Candidate, target: Target, given: Plan | None = None) -> Plan:
+def planned(kernel: Kernel, candidate: Candidate, target: Machine, given: Plan | None = None) -> Plan:
     """The complete plan for a kernel: of the one that is given, the one that it has, or none; a remark says so.
 
     Raises:
         TinycError: the plan is refused (`completed_plan`), or the kernel's is `InvalidPlan`.
     """
     key, own = region_key(kernel.op), plan_of_kernel(kernel)
-    chosen = given or (own if is_planned(kernel) else None)
+    chosen = given or (own if is_planned(kernel, target) else None)
     if chosen is not None:
         plan = completed_plan(chosen, candidate, target)
         message = f"@{candidate.name} (region {key}) has the plan that was given: {summary_of(plan)}"
         remark("plan-given", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values())
         return plan
-    default = default_plan(candidate, target, own)
+    default = default_plan(candidate, target, None if is_planned(kernel) else own)
     plan, reason = default.plan, default.reason
     message = f"@{candidate.name} (region {key}) gets the default plan: {summary_of(plan)}, since {reason}"
     remark("plan-default", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values(), reason=reason)
@@ -176,7 +181,7 @@ def _by_key(table: PlanTable, candidates: Mapping[Kernel, Candidate]) -> dict[Ke
     return {kernel: table.plans[key] for kernel, key in keys.items() if key in table.plans}
 
 
-def _by_fit(plan: Plan, candidates: Mapping[Kernel, Candidate], target: Target) -> dict[Kernel, Plan]:
+def _by_fit(plan: Plan, candidates: Mapping[Kernel, Candidate], target: Machine) -> dict[Kernel, Plan]:
     """`plan` for each kernel that its scheme fits.
 
     Raises:

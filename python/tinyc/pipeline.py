@@ -36,8 +36,8 @@ PASSES: tuple[type[Pass], ...] = (
     TinyToPoly,
     TinyToRegion,
     RegionSpecialize,  # before what is decided of a kernel depends on its sizes
-    RegionPackWeights,  # behind the alternatives, whose kernels read the same weights as they are
     RegionPlan,
+    RegionPackWeights,  # behind plans, which say what is packed, and alternatives, which read weights as they are
     RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
     GpuToCuda,  # the other way out of gpu: it expands the kernels itself
     GpuExpand,  # to look at, and for tinyc verify: both ways out of gpu expand kernels of statements themselves
@@ -76,6 +76,7 @@ CPU: tuple[Step, ...] = (
     *TINY,
     TinyToRegion(target="cpu"),
     RegionSpecialize(),
+    RegionPlan(arch="cpu"),  # the loops of a kernel are made by its plan
     RegionPackWeights(),  # before the host is lowered: which kernels run once is seen there
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops(),

@@ -209,4 +209,4 @@ def test_results_that_share_all_loops_are_computed_together_and_others_each_by_i
     p = Program(x="f32 20 30")
     p.result(p.neg(p["x"]), p.flip(p["x"], axes=(0,)))
     assert form_of(p).reason == "no phase reduces, and 'v1' has other loops than the others"
-    assert nest_of(p) == ElementNest((20,))
+    assert nest_of(p) == ElementNest((20,), (20, 30))

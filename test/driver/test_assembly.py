@@ -36,7 +36,7 @@ def test_a_fused_multiply_add_stands_below_the_op_that_it_is(tmp_path):
     program.write_text(tinyc.compile(product()).text("tiny"))
     for cpu, comment, instruction in (("x86-64-v4", "#", r"vfmadd\w+\s.*%zmm"), ("aarch64", "//", r"fmla\s+v")):
         assert main(["compile", str(program), "--dump=asm", "--cpu", cpu, "--dump-dir", str(tmp_path / cpu)]) == 0
-        text = (tmp_path / cpu / "08_asm.s").read_text()
+        text = (tmp_path / cpu / "09_asm.s").read_text()
         assert re.search(rf"{comment} \d+: .*vector\.fma .*\n\t{instruction}", text), cpu
 
 

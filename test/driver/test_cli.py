@@ -45,7 +45,7 @@ def test_run_prints_layers_outputs_errors_and_times(run, gemm):
     status, out, err = run("run", gemm, "--bind", SIZES, "--random", "0", "--check")
     assert (status, err) == (0, "")
     for line in (
-        r"layers +tiny -> region -> exec -> loops -> llvm",
+        r"layers +tiny -> region -> plan -> exec -> loops -> llvm",
         r"compile +\d+\.\d+ s",
         r"run +\d+\.\d+ s",
         r"output +Y: fp32 \[5, 4\]  -?\d",
@@ -188,7 +188,7 @@ def test_verify_starts_at_the_layer_of_the_program(run, gemm, tmp_path):
 def test_compile_dumps_the_layers_that_are_asked_for(run, gemm, tmp_path):
     folder = tmp_path / "made" / "layers"
     assert run("compile", gemm, "--dump=tiny,region,llvm", "--dump-dir", folder)[0] == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["01_tiny.mlir", "04_region.mlir", "07_llvm.ll"]
+    assert sorted(path.name for path in folder.iterdir()) == ["01_tiny.mlir", "04_region.mlir", "08_llvm.ll"]
     assert "region.kernel" in (folder / "04_region.mlir").read_text()
 
 
@@ -261,7 +261,7 @@ def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
 
 def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):
     assert run("run", gemm, "--bind", SIZES, "--dump-dir", tmp_path / "all")[0] == 0
-    assert len(list((tmp_path / "all").iterdir())) == 8
+    assert len(list((tmp_path / "all").iterdir())) == 9
 
 
 def test_options_that_are_repeated_add_up(run, gemm, tmp_path):

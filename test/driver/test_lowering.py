@@ -19,8 +19,9 @@ def test_every_listing_has_its_passes_in_walk_order(target):
 def test_a_listing_ends_with_the_pass_that_makes_it(target):
     last = {name: steps[-1].name for name, steps in STEPS[target].items() if steps and name not in ("llvm", "asm")}
     for name, made_by in last.items():
-        region = "pack-weights" if STEPS[target] is STEPS["cpu"] else "specialize"
-        layer = {"indexbook": "index-book", "poly_view": "poly", "region": region, "cu": "cuda"}.get(name, name)
+        plan = "pack-weights" if STEPS[target] is STEPS["cpu"] else "plan"
+        layers = {"indexbook": "index-book", "poly_view": "poly", "region": "specialize", "plan": plan, "cu": "cuda"}
+        layer = layers.get(name, name)
         assert made_by.endswith(f"-{layer}")
 
 

@@ -220,11 +220,6 @@ def test_a_plan_table_asks_for_edges_as_it_does_of_a_run(target, tmp_path, capsy
     assert model.text("region").count('"region.kernel"') == len(ledger.regions) == 2
 
 
-def test_a_plan_that_the_target_does_not_take_is_an_error(capsys):
-    status, _, error = run(capsys, SOFTMAX, "--fusion", "--plan", '{"tile": [64, 64, 32]}')
-    assert (status, "target 'cpu' takes no 'plan'; leave it out" in error) == (1, True)
-
-
 @pytest.mark.parametrize(
     ("option", "view"),
     [

@@ -90,12 +90,13 @@ FIELDS = {
         {},
         {
             "vectorize": _records({"axis": st.integers(0, 3), "width": _SIZES}, {}),
-            "unroll": _records({"axis": st.integers(0, 3), "factor": _SIZES}, {}),
+            "unroll": _records({"axis": st.integers(0, 3), "factor": st.just(0) | _SIZES}, {}),
             "parallelize": _lists(st.integers(0, 3), unique=True),
             "tile": _lists(_records({"axis": st.integers(0, 3), "size": _SIZES}, {})),
             "use_shared_memory": st.booleans(),
         },
     ),
+    "pack": _records({}, {"A": st.booleans(), "B": st.booleans(), "block": st.tuples(_SIZES, _SIZES, _SIZES)}),
 }
 PLANS = st.fixed_dictionaries({}, optional=FIELDS).map(lambda fields: Plan(**fields))
 

@@ -37,7 +37,7 @@ def test_no_field_is_given_by_default():
     ("name", "value", "expected"),
     [
         ("scheme", "naive", "'scheme' is \"naive\"; there are mma, naive_2x2_per_thread, generic, row_reduce"),
-        ("scheme", "generik", "'scheme' is \"generik\"; did you mean 'generic'?"),
+        ("scheme", "generik", "'scheme' is \"generik\"; did you mean 'generic' or 'cpu_generic'?"),
         ("tile", [64, 64], "'tile' is [64, 64]; give a list of 3 entries"),
         ("tile", [64, 0, 32], f"'tile[1]' is 0; {ALLOWED_TILE}"),
         ("tile", [64, 2**31, 32], f"'tile[1]' is 2147483648; {ALLOWED_TILE}"),

@@ -12,7 +12,7 @@ from tinyc.schemes import completion
 from tinyc.schemes.completion import completed_plan, default_plan, fits, require_fit
 from tinyc.schemes.naive.plan import NAME
 from tinyc.schemes.names import SCHEME_NAMES
-from tinyc.schemes.registry import SCHEME_OF
+from tinyc.schemes.registry import SCHEME_OF, SCHEMES
 
 
 def test_the_default_for_anything_else_is_generic():
@@ -111,11 +111,13 @@ def test_a_refusal_names_the_region_and_the_field():
 
 @pytest.mark.parametrize("scheme", SCHEME_NAMES)
 def test_a_scheme_that_is_not_there_yet(monkeypatch, scheme):
-    there = {name: each for name, each in SCHEME_OF.items() if name != scheme}
-    monkeypatch.setattr(completion, "SCHEME_OF", there)
+    there = tuple(each for each in SCHEMES if each.name != scheme)
+    monkeypatch.setattr(completion, "kinds_of", lambda _: there)
     name, message = refusal(Plan(scheme=scheme))
     assert name == "UnsupportedPlan"
-    assert message == f"'scheme' is '{scheme}', which this version has no kernel builder for; choose {either(there)}"
+    known = either(each.name for each in there)
+    what = f"'scheme' is '{scheme}', which this version has no kernel builder for on sm_80"
+    assert message == f"{what}; choose {known}"
 
 
 def test_a_contraction_scheme_on_another_region():

@@ -119,6 +119,7 @@ UNUSED = {
     "wait_depth": 1,
     "registers": (40, 232),
     "loop": {"use_shared_memory": True},
+    "pack": {"A": True},
 }
 
 

@@ -15,6 +15,8 @@ from tinyc.mlir.bodies import nested
 _SMALL_FLOAT_ARITHMETIC = re.compile(
     r"= (fpext|fptrunc|fcmp|fadd|fsub|fmul|fdiv|fneg|[su]itofp|fpto[su]i) .*\b(half|bfloat)\b.*"
 )
+#: What the conversions of MLIR carry from a loop to the branch back to its head, and what LLVM IR has it from there.
+LOOP_ANNOTATION, _OWN_ANNOTATION = "llvm.loop_annotation", "loop_annotation"
 
 
 def llvm_ir_of(module: ir.Module) -> str:
@@ -23,10 +25,14 @@ def llvm_ir_of(module: ir.Module) -> str:
     Raises:
         InternalError: an op is left that LLVM does not know; translating it would end the process.
     """
-    left = {op.name for op in nested(module)} - {builtin.ModuleOp.OPERATION_NAME}
+    ops = list(nested(module))
+    left = {op.name for op in ops} - {builtin.ModuleOp.OPERATION_NAME}
     foreign = sorted(name for name in left if not name.startswith("llvm."))
     if foreign:
         raise InternalError(f"{', '.join(foreign)}: left over after lowering to the LLVM dialect")
+    for op in ops:
+        if op.name == mlir.llvm.BrOp.OPERATION_NAME and LOOP_ANNOTATION in op.attributes:
+            op.attributes[_OWN_ANNOTATION] = op.attributes[LOOP_ANNOTATION]
     text = mlir.llvm.translate_module_to_llvmir(module.operation)
     arithmetic = _SMALL_FLOAT_ARITHMETIC.search(text)
     if arithmetic:

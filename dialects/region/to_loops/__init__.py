@@ -11,6 +11,7 @@ In reading order:
     operands     elements of operands, and where those are that are read in place
     packing      what the micro-kernel reads of an operand, in the order in which it reads it
     micro_kernel  the sums of a product that are in registers, in vectors
+    loop_hints   what a plan asks LLVM to do with the loops along an axis
     axis_values  an index from the axes that loops run over, and back
     lanes        the reduction of one result in lanes
     known_extents  which index values are extents

@@ -40,7 +40,7 @@ def attention_nest(
 ) -> None:
     """Compute the tiles of queries, in vectors of `unit`; `workspaces` are its own memory."""
     with ExitStack() as stack:
-        turn = loops_over(elements, stack, attention.tiles, attention.tiles, low, high)
+        turn = loops_over(elements, stack, attention.tiles[: attention.parallel], attention.tiles, low, high)
         _Tile(elements, kernel, attention, unit, workspaces, turn).emit()
 
 

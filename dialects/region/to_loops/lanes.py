@@ -33,9 +33,16 @@ def row_memory(size: int, element: ir.Type, name: str) -> ir.Value:
 
 
 def reduce_alone(
-    elements: Elements, op: tiny.ReduceOp, reduced: Shape, term: Callable[[IndexValues], ir.Value]
+    elements: Elements,
+    op: tiny.ReduceOp,
+    reduced: Shape,
+    term: Callable[[IndexValues], ir.Value],
+    mark: Callable[[ir.Value], None],
 ) -> ir.Value:
-    """Emit the reduction of one result, and return its accumulator; `term` gives what it takes in."""
+    """Emit the reduction of one result, and return its accumulator; `term` gives what it takes in.
+
+    The index of each loop over lanes is shown to `mark`.
+    """
     if not _has_lanes(op, reduced):
 
         def step(index: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
@@ -49,6 +56,7 @@ def reduce_alone(
     whole = extents.floordiv(innermost, count) * count
 
     def take_in(lane: ir.Value, other: ir.Value) -> None:
+        mark(lane)
         memref.store(elements.combined(op, memref.load(lanes, [lane]), other), lanes, [lane])
 
     with elements.loop(0, count) as lane:

@@ -16,6 +16,7 @@ from tinyc.dialects.region.to_loops import nests
 from tinyc.dialects.region.to_loops.attention_tiles import attention_nest
 from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
+from tinyc.dialects.region.to_loops.loop_hints import LoopHints
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
 from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
 from tinyc.dialects.region.to_loops.steps import block_nest, step_nest
@@ -136,6 +137,7 @@ def _write_function(kernel: Kernel, unit: VectorUnit) -> None:
         with ir.InsertionPoint(function.entry_block), here():
             _write_nest(kernel, elements, unit, workspaces, *arguments[-2:])
             func.ReturnOp([])
+        LoopHints.of(kernel).require_loops(kernel, function.operation)
 
 
 def _row_major(tensor: TensorType) -> ir.MemRefType:

@@ -31,20 +31,20 @@ class MicroKernel:
     is_fused: bool
 
     @classmethod
-    def of(cls, element: ElementType, unit: VectorUnit, rows: int, *, is_wide: bool) -> "MicroKernel":
+    def of(
+        cls, element: ElementType, unit: VectorUnit, rows: int, *, is_wide: bool, lanes: int | None = None
+    ) -> "MicroKernel":
         """The micro-kernel of a CPU for tiles of so many rows, into which they fit well.
 
         A wide one has as many vectors as there are registers for: it reads more at a time of rows that are not packed.
+        A vector of more `lanes` than a register has takes several.
         """
         parts = -(-rows // unit.micro_rows)
-        each = -(-rows // parts)
-        return cls(
-            element,
-            each,
-            unit.most_vectors(each) if is_wide else unit.micro_vectors,
-            min(TRANSPOSED_LANES, unit.register_bytes // element.size_bytes),
-            unit.has_fma and element.is_float,
-        )
+        each, own = -(-rows // parts), unit.register_bytes // element.size_bytes
+        vectors = unit.most_vectors(each) if is_wide else unit.micro_vectors
+        if lanes is not None:
+            vectors = max(1, vectors // -(-lanes // own))
+        return cls(element, each, vectors, lanes or min(TRANSPOSED_LANES, own), unit.has_fma and element.is_float)
 
     @property
     def columns(self) -> int:

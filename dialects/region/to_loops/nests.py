@@ -14,6 +14,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
+from tinyc.dialects.region.to_loops.loop_hints import LoopHints
 from tinyc.dialects.region.to_loops.turns import TILE, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import Shape
@@ -24,12 +25,15 @@ from tinyc.vocabulary.attributes import tensor_type
 
 def inlined_nest(elements: Elements, kernel: Kernel, nest: ElementNest, low: ir.Value, high: ir.Value) -> None:
     """Compute each element by itself, of outputs of one shape together, with the reductions that they read."""
+    hints = LoopHints.of(kernel)
     outputs: dict[Shape, list[region.YieldOp]] = {}
     for each in kernel.yields:
         outputs.setdefault(tensor_type(each.value.type).shape, []).append(each)
     for shape, yields in outputs.items():
         with ExitStack() as stack:
             index = loops_over(elements, stack, nest.parallel, shape, low, high)
+            for axis, counter in enumerate(index):
+                hints.mark(counter, [axis])
             for yielding in yields:
                 elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
@@ -39,7 +43,7 @@ def scan_nest(elements: Elements, kernel: Kernel, nest: ScanNest, low: ir.Value,
 
     The rows are neighbours along the innermost axis. Where that is the one that is walked, they are one row.
     """
-    op, scan = nest.op, nest.scan
+    op, scan, hints = nest.op, nest.scan, LoopHints.of(kernel)
     shape = tensor_type(op.output.type).shape
     extent, after = shape[scan.axis], shape[scan.axis + 1 :]
     innermost = after[-1] if after else 1
@@ -53,6 +57,8 @@ def scan_nest(elements: Elements, kernel: Kernel, nest: ScanNest, low: ir.Value,
         with elements.loop(0, count, below=TILE) as offset:
             memref.store(initial(op), accumulators, [offset])
         with elements.loop(0, extent) as step, elements.loop(0, count, below=TILE) as offset:
+            for axis, counter in ((scan.axis, step), *([(len(shape) - 1, offset)] if after else [])):
+                hints.mark(counter, [axis])
             position = elements.mirrored(step, extent) if scan.reverse else step
             index = (*before, position, *between, *([elements.moved(tile, offset)] if after else []))
             so_far = memref.load(accumulators, [offset])

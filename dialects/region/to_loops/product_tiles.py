@@ -20,6 +20,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
+from tinyc.dialects.region.to_loops.loop_hints import mark_unrolled
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
 from tinyc.dialects.region.to_loops.packing import Panels
@@ -40,7 +41,9 @@ def product_nest(
 ) -> None:
     """Compute the tiles of a product, and what is behind it, in vectors of `unit`; `workspaces` are its own memory."""
     with ExitStack() as stack:
-        turn = loops_over(elements, stack, product.tiles, product.tiles, low, high)
+        tiles = product.ordered_tiles
+        taken = loops_over(elements, stack, tiles[: product.parallel], tiles, low, high)
+        turn = tuple(taken[product.order.index(place)] for place in range(len(tiles)))
         _Tile(elements, kernel, product, unit, workspaces, turn).emit()
 
 
@@ -64,7 +67,8 @@ class _Tile:
         self.rows = TileLines.of(elements, product.rows, turn)
         self.columns = TileLines.of(elements, product.columns, turn)
         in_place = product.reads_right_in_place
-        self.micro = MicroKernel.of(product.accumulator, unit, product.rows.most, is_wide=in_place)
+        lanes = product.asked.lanes
+        self.micro = MicroKernel.of(product.accumulator, unit, product.rows.most, is_wide=in_place, lanes=lanes)
         last = -(-product.columns.most // self.micro.columns) * self.micro.columns
         assert last <= product.packed_columns  # the last micro-kernel stays in its row
         own, register = list(workspaces), scalars.register_type(product.accumulator)
@@ -171,6 +175,8 @@ class _Tile:
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
             (k,) = index
+            if self.product.asked.unroll is not None:
+                mark_unrolled(k, self.product.asked.unroll)
             return micro.multiplied(*rows(k), columns(k), sums)
 
         micro.store(elements, self.sums, slot, self.pitch, elements.carried((count,), start, step))

@@ -1,4 +1,4 @@
-"""The loops over the steps of a kernel, and the phases of a step: one at a time, or of `TILE` neighbouring steps.
+"""The loops over the steps of a kernel, and the phases of a step: one at a time, or of a tile of neighbouring steps.
 
 A phase that reduces leaves its results where later phases find them: one number in a register, a row in memory of the
 row's size. An element-wise phase writes an output, or keeps a row of what is dear to compute.
@@ -20,6 +20,7 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
+from tinyc.dialects.region.to_loops.loop_hints import LoopHints
 from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, count_from, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -39,23 +40,24 @@ def step_nest(
             return
         *outer, last = loops
         if len(parallel) == len(loops):
-            at, size = (), elements.index(TILE)
+            at, size = (), elements.index(steps.tile)
             start, end = arith.muli(low, size), arith.minsi(arith.muli(high, size), elements.extent(last))
         else:
             at = loops_over(elements, stack, parallel, tuple(outer), low, high)
             start, end = elements.index(0), elements.extent(last)
-        tile = tile_along(elements, stack, start, end, last)
+        tile = tile_along(elements, stack, start, end, last, steps.tile)
         _Step(elements, kernel, steps, tile).emit((*at, tile.first))
 
 
 def block_nest(elements: Elements, kernel: Kernel, nest: BlockNest, low: ir.Value, high: ir.Value) -> None:
     """Compute the steps of a kernel that transposes, block by block."""
-    counters, size, loops = elements.counters, nest.size, nest.steps.loops.extents
+    counters, size, loops, hints = elements.counters, nest.size, nest.steps.loops.extents, LoopHints.of(kernel)
     with ExitStack() as stack:
-        at = list(loops_over(elements, stack, nest.blocks, nest.blocks, low, high))
+        at = list(loops_over(elements, stack, nest.blocks[: nest.parallel], nest.blocks, low, high))
         for side in nest.sides:
             first = counters.value(counters.expression(at[side]) * size)
             near = stack.enter_context(elements.loop(0, count_from(elements, first, size, loops[side]), below=size))
+            hints.mark(near, [side])
             at[side] = elements.moved(first, near)
         _Step(elements, kernel, nest.steps, None).emit(tuple(at))
 
@@ -67,9 +69,12 @@ class _Step:
         self.elements, self.steps, self.tile = elements, steps, tile
         self.dims = steps.kernel.dims
         self.outputs = kernel.written
+        self.hints = LoopHints.of(kernel)
 
     def emit(self, at: IndexValues) -> None:
         """Emit the phases, `at` being the indices of the loops: of a tile's first step."""
+        for axis, counter in enumerate(at):
+            self.hints.mark(counter, [axis])
         for phase in self.steps.loops.phases:
             value, places = self.steps.kernel.value(phase), dict(zip(phase.loops, at, strict=True))
             row = self._row(phase) if phase.block.name in self.steps.held else None
@@ -100,7 +105,7 @@ class _Step:
     def _element_wise(self, phase: Phase, value: ir.Value, places: AxisValues, row: ir.Value | None) -> None:
         elements = self.elements
         run = None if self.tile is None else (phase.loops[-1], self.tile)
-        with self._inside(phase, phase.inner, places) as around, self._along(run, around) as here:
+        with self._inside(phase, phase.inner, places) as around, self._along(phase, run, around) as here:
             index = index_at(elements, value, self.dims, here)
             element = elements.at(value, index)
             self._store(value, index, element)
@@ -120,9 +125,13 @@ class _Step:
         with self._inside(phase, phase.inner, places) as here:
 
             def term(reduced: IndexValues) -> ir.Value:
+                self._mark(phase, groups, reduced)
                 return self._term(op, {**here, **self._apart(phase, groups, reduced)})
 
-            total = reduce_alone(elements, op, tuple(self._extent(phase, group) for group in groups), term)
+            def mark(lane: ir.Value) -> None:
+                self._mark(phase, groups[-1:], (lane,))
+
+            total = reduce_alone(elements, op, tuple(self._extent(phase, group) for group in groups), term, mark)
             finished = elements.finished(op, total)
             self._store(op.output, self._result_index(op, here), finished)
             if row is not None:
@@ -134,7 +143,7 @@ class _Step:
         """Neighbours along the last loop or the innermost axis, each by all of its terms: sums are in registers."""
         elements = self.elements
         run = None if self.tile is None else (phase.loops[-1], self.tile)
-        with self._inside(phase, phase.inner, places) as near, self._along(run, near) as here:
+        with self._inside(phase, phase.inner, places) as near, self._along(phase, run, near) as here:
             total = initial(op)
             for taps in itertools.product(*(range(extent) for extent in self.steps.windows[phase.block.name])):
                 at = zip(phase.reduced, map(elements.index, taps), strict=True)
@@ -160,14 +169,14 @@ class _Step:
             def slot(here: AxisValues) -> list[ir.Value]:
                 return [self._offset(here[axis], run)] if row is None else self._slot(phase, here)
 
-            with self._along((axis, run), near) as here:
+            with self._along(phase, (axis, run), near) as here:
                 memref.store(initial(op), memory, slot(here))
-            with self._inside(phase, phase.reduced, near) as inside, self._along((axis, run), inside) as here:
+            with self._inside(phase, phase.reduced, near) as inside, self._along(phase, (axis, run), inside) as here:
                 term = self._term(op, here)
                 so_far = memref.load(memory, slot(here))
                 memref.store(elements.combined(op, so_far, term), memory, slot(here))
             if op.output in self.outputs:
-                with self._along((axis, run), near) as here:
+                with self._along(phase, (axis, run), near) as here:
                     finished = elements.finished(op, memref.load(memory, slot(here)))
                     self._store(op.output, self._result_index(op, here), finished)
 
@@ -184,9 +193,10 @@ class _Step:
             return [elements.index(0) if run is None else self._offset(here[run[0]], run[1])]
 
         with self._inside(phase, others, places) as near:
-            with self._along(run, near) as here:
+            with self._along(phase, run, near) as here:
                 memref.store(initial(op), memory, slot(here))
-            with elements.loop(0, extent) as step, self._along(run, near) as there:
+            with elements.loop(0, extent) as step, self._along(phase, run, near) as there:
+                self._mark(phase, [(along,)], (step,))
                 here = {**there, along: elements.mirrored(step, extent) if scan.reverse else step}
                 index = self._result_index(op, here)
                 so_far = memref.load(memory, slot(here))
@@ -204,7 +214,14 @@ class _Step:
         """Emit loops over axes of a phase; give the values of all axes in them."""
         groups = merged_axes(self.steps.kernel, phase, axes)
         with self.elements.loops([self._extent(phase, group) for group in groups]) as at:
+            self._mark(phase, groups, at)
             yield {**places, **self._apart(phase, groups, at)}
+
+    def _mark(self, phase: Phase, groups: Sequence[Sequence[int]], counters: IndexValues) -> None:
+        """Annotate the loops over groups of axes of a phase as the plan asks, which counts common loops first."""
+        numbers = (*phase.loops, *phase.inner, *phase.reduced)
+        for group, counter in zip(groups, counters, strict=True):
+            self.hints.mark(counter, [numbers.index(axis) for axis in group])
 
     def _extent(self, phase: Phase, axes: Sequence[int]) -> Dim:
         return extents.product(phase.block.statement.shape[axis] for axis in axes)
@@ -218,13 +235,14 @@ class _Step:
         return found
 
     @contextlib.contextmanager
-    def _along(self, run: tuple[int, Neighbours] | None, places: AxisValues) -> Generator[AxisValues]:
+    def _along(self, phase: Phase, run: tuple[int, Neighbours] | None, places: AxisValues) -> Generator[AxisValues]:
         """Emit the innermost loop over a run along an axis, if there is one; give the values of all axes in it."""
         if run is None:
             yield places
             return
         axis, neighbours = run
-        with self.elements.loop(0, neighbours.count, below=TILE) as offset:
+        with self.elements.loop(0, neighbours.count, below=neighbours.most) as offset:
+            self._mark(phase, [(axis,)], (offset,))
             yield {**places, axis: self.elements.moved(neighbours.first, offset)}
 
     def _offset(self, position: ir.Value, run: Neighbours) -> ir.Value:
@@ -232,14 +250,15 @@ class _Step:
         return counters.value(counters.expression(position) - counters.expression(run.first))
 
     def _accumulators(self, op: tiny.ReduceOp) -> ir.Value:
-        return row_memory(TILE, scalars.register_type(accumulator_element(op)), "acc")
+        size = self.steps.tile if self.tile else TILE
+        return row_memory(size, scalars.register_type(accumulator_element(op)), "acc")
 
     def _row(self, phase: Phase) -> ir.Value:
         """The memory of what a phase leaves: its elements in a step, or in a tile of steps."""
         element = phase.block.element.accumulator if phase.is_reduction else phase.block.element
         sizes = [extent for extent in phase.inner_extents if isinstance(extent, int)]
         assert len(sizes) == len(phase.inner)  # only numbers are held
-        return row_memory(math.prod(sizes) * (TILE if self.tile else 1), scalars.register_type(element), "row")
+        return row_memory(math.prod(sizes) * self.steps.tile, scalars.register_type(element), "row")
 
     def _slot(self, phase: Phase, here: AxisValues) -> list[ir.Value]:
         """Where a phase's element is in its row."""
@@ -247,7 +266,7 @@ class _Step:
         at = counters.linear(counters.expressions([here[axis] for axis in phase.inner], shape), shape)
         if self.tile is not None:
             step = counters.expression(here[phase.loops[-1]]) - counters.expression(self.tile.first)
-            at = at * TILE + step
+            at = at * self.steps.tile + step
         return [counters.value(at)]
 
     def _term(self, op: tiny.ReduceOp, here: AxisValues) -> ir.Value:

@@ -18,10 +18,11 @@ TILE = GENERIC_CPU.tile_elements
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Elements that are computed together: `count` from `first` on, along an axis."""
+    """Elements that are computed together: `count` from `first` on, along an axis, and at `most` so many."""
 
     first: ir.Value
     count: ir.Value | int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,14 @@ def loops_over(
     return (*elements.delinearized(turn, parallel), *inner)
 
 
-def tile_along(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> Neighbours:
-    """Open the loop over the tiles from `start` below `end` along an axis."""
-    first = stack.enter_context(elements.loop(start, end, TILE, below=extent))
-    if extents.divide(extent, TILE) is not None:
-        return Neighbours(first, TILE)
-    return Neighbours(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
+def tile_along(
+    elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim, size: int = TILE
+) -> Neighbours:
+    """Open the loop over the tiles of `size` elements from `start` below `end` along an axis."""
+    first = stack.enter_context(elements.loop(start, end, size, below=extent))
+    if extents.divide(extent, size) is not None:
+        return Neighbours(first, size, size)
+    return Neighbours(first, arith.minsi(elements.index(size), arith.subi(end, first)), size)
 
 
 def count_from(elements: Elements, first: ir.Value, size: int, extent: ir.Value | Dim) -> ir.Value | int:

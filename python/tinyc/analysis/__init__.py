@@ -19,6 +19,7 @@ them. In reading order:
     activation                           the function that ops behind a reduction spell
     product_reads                        which operands of a product are read as they lie in memory
     cpu_steps, cpu_product, cpu_attention  how the steps of a kernel, a product, or attention run on a CPU
+    loop_choices, planned_tiles          what a plan decides of them
     loop_nest                            how the loops of a kernel nest there
     elementwise_reads                    what an element is computed from where nothing but elements is in between
     result_places                        where in its results an accumulated element stands

@@ -4,7 +4,7 @@ Frozen data without IR, so that it can be made of a `region.kernel` (`kernel_can
 and judged where no MLIR is installed.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.strided_access import StridedAccess
@@ -16,6 +16,7 @@ from tinyc.vocabulary.types import TensorType
 
 if TYPE_CHECKING:  # candidates are judged where MLIR is not installed
     from tinyc.analysis.poly_core.fused_loops import FusedLoops
+    from tinyc.dialects.region.ops import KernelOp
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class Candidate:
     `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
     its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently,
     `tensors` what the buffers hold, the outputs last. `pattern` is that of its one contraction; `local_edges` are only
-    known of a kernel that exists. `limits` are what symbols are at most where it is launched.
+    known of a kernel that exists, and so is its `op`. `limits` are what symbols are at most where it is launched.
     """
 
     name: str
@@ -150,3 +151,4 @@ class Candidate:
     pattern: str | None = None
     local_edges: tuple[LocalEdge, ...] = ()
     limits: tuple[tuple[str, int], ...] = ()
+    op: "KernelOp | None" = field(default=None, compare=False, repr=False)

@@ -36,7 +36,8 @@ _MOST_ROWS = 14
 class CpuAttention:
     """Attention in the `kernel`, by its `phases`: `scored` is the sum that makes a score, `softmax` what becomes of it.
 
-    `queries` are the columns of tiles; their rows are keys first, and then the elements of a value.
+    `queries` are the columns of tiles; their rows are keys first, `key_tile` at a time, and then the elements of a
+    value. Of the loops over tiles the first `parallel` are in the parallel one.
     """
 
     kernel: KernelLoops
@@ -45,6 +46,8 @@ class CpuAttention:
     weighted: tiny.ReduceOp
     softmax: SoftmaxProduct
     queries: TileSide
+    key_tile: int
+    parallel: int
 
     @property
     def accumulator(self) -> ElementType:
@@ -66,11 +69,6 @@ class CpuAttention:
     def value_width(self) -> int:
         """The elements of a value."""
         return _number(self.phases.weighted.inner_extents)
-
-    @property
-    def key_tile(self) -> int:
-        """The keys of a tile."""
-        return GENERIC_CPU.tile_keys
 
     @property
     def query(self) -> ir.Value:
@@ -153,7 +151,12 @@ class CpuAttention:
 
     @property
     def workspaces(self) -> tuple[TensorType, ...]:
-        """Memory that a launch has to itself: queries, values, scores and sums; and keys, where they are packed."""
+        """Memory that a launch has to itself."""
+        return tuple(TensorType(self.accumulator, (size,)) for size in self.workspace_sizes)
+
+    @property
+    def workspace_sizes(self) -> tuple[int, ...]:
+        """The elements of each: queries, values, scores and sums; and keys, where they are packed."""
         sizes = [
             self.room_for_queries * self.room_for_products,
             (self.room_for_values + _MOST_ROWS) * self.room_for_keys,
@@ -162,7 +165,7 @@ class CpuAttention:
         ]
         if not self.reads_keys_in_place:
             sizes.append((self.key_tile + _MOST_ROWS) * self.room_for_products)
-        return tuple(TensorType(self.accumulator, (size,)) for size in sizes)
+        return tuple(sizes)
 
     @property
     def tiles(self) -> Shape:
@@ -172,7 +175,7 @@ class CpuAttention:
     @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
-        return extents.product(self.tiles)
+        return extents.product(self.tiles[: self.parallel])
 
 
 def cpu_attention(kernel: KernelLoops, found: AttentionLoops) -> CpuAttention:
@@ -183,7 +186,8 @@ def cpu_attention(kernel: KernelLoops, found: AttentionLoops) -> CpuAttention:
     softmax = softmax_product(weighted)
     assert softmax is not None  # so its block says
     queries = tile_side(kernel, found.queries, GENERIC_CPU.tile_queries, _WIDEST_PANEL)
-    return CpuAttention(kernel, found, scored, weighted, softmax, queries)
+    loops = len(kernel.loops.extents)
+    return CpuAttention(kernel, found, scored, weighted, softmax, queries, GENERIC_CPU.tile_keys, loops)
 
 
 def _terms(op: tiny.ReduceOp) -> tiny.MulOp:

@@ -38,24 +38,38 @@ class CpuFormChoice:
     reason: str
 
 
+#: Why a kernel has a form that it can have, in the order in which they are asked.
+_REASONS = {
+    CpuForm.PRODUCT: "it is a contraction",
+    CpuForm.ATTENTION: "it is a sum of values that a softmax weighs",
+    CpuForm.SCAN: "it is a scan",
+    CpuForm.STEPS: "its phases share the loops",
+}
+
+
 def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
     """The form of a kernel of these loops: the first that it can have."""
+    why_not = ""
+    for form, reason in _REASONS.items():
+        why_not = why_no_form(loops, form, target)
+        if not why_not:
+            return CpuFormChoice(form, reason)
+    return CpuFormChoice(CpuForm.ELEMENTS, why_not)
+
+
+def why_no_form(loops: FusedLoops | str, form: CpuForm, target: CpuTarget) -> str:
+    """Why a kernel of these loops cannot have a form; empty where it can."""
+    if form is CpuForm.ELEMENTS:
+        return ""
     if isinstance(loops, str):
-        return CpuFormChoice(CpuForm.ELEMENTS, loops)
-    if not isinstance(product_loops(loops, target), str):
-        return CpuFormChoice(CpuForm.PRODUCT, "it is a contraction")
-    if not isinstance(attention_loops(loops), str):
-        return CpuFormChoice(CpuForm.ATTENTION, "it is a sum of values that a softmax weighs")
-    if not _why_no_sole_scan(loops):
-        return CpuFormChoice(CpuForm.SCAN, "it is a scan")
-    late = next((phase for phase in loops.phases if phase.inner), None)
-    if late is not None and not loops.reductions:
-        reason = f"no phase reduces, and '{late.block.name}' has other loops than the others"
-        return CpuFormChoice(CpuForm.ELEMENTS, reason)
-    held = held_rows(loops, 1, (), target)
-    if isinstance(held, str):
-        return CpuFormChoice(CpuForm.ELEMENTS, held)
-    return CpuFormChoice(CpuForm.STEPS, "its phases share the loops")
+        return loops
+    if form is CpuForm.PRODUCT:
+        product = product_loops(loops, target)
+        return product if isinstance(product, str) else ""
+    if form is CpuForm.ATTENTION:
+        attention = attention_loops(loops)
+        return attention if isinstance(attention, str) else ""
+    return _why_no_sole_scan(loops) if form is CpuForm.SCAN else _why_no_steps(loops, target)
 
 
 #: Elements that far apart in memory are mostly in one line of a cache with the next one.
@@ -247,6 +261,15 @@ def _why_no_sole_scan(loops: FusedLoops) -> str:
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def _why_no_steps(loops: FusedLoops, target: CpuTarget) -> str:
+    """Why the phases are not computed step by step; empty where they can be."""
+    late = next((phase for phase in loops.phases if phase.inner), None)
+    if late is not None and not loops.reductions:
+        return f"no phase reduces, and '{late.block.name}' has other loops than the others"
+    held = held_rows(loops, 1, (), target)
+    return held if isinstance(held, str) else ""
 
 
 def held_rows(loops: FusedLoops, steps: int, kept: Collection[str], target: CpuTarget) -> Mapping[str, int] | str:

@@ -75,10 +75,27 @@ class TileSide:
 
 
 @dataclass(frozen=True)
+class ProductChoices:
+    """What a plan asks for of panels and the micro-kernel of a product, None where it asks for nothing.
+
+    `tile` is its rows, its columns, and the products that are packed at a time; `lanes` are those of a vector. Of the
+    loop over the products of a panel `unroll` steps are written out.
+    """
+
+    tile: tuple[int, int, int] | None = None
+    packs_left: bool | None = None
+    packs_right: bool | None = None
+    lanes: int | None = None
+    unroll: int | None = None
+
+
+@dataclass(frozen=True)
 class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
     `op` is the sum, and `phase` what computes it. Where the left operand is a vector, there is one row, and no loop.
+    Tiles are taken along the loops at the positions `order`, outermost first, of which the first `parallel` are in the
+    parallel loop; by default all are, as they lie. What a plan asks for besides is in `asked`.
     """
 
     kernel: KernelLoops
@@ -88,6 +105,9 @@ class CpuProduct:
     columns: TileSide
     left: ir.Value
     right: ir.Value
+    order: tuple[int, ...]
+    parallel: int
+    asked: "ProductChoices"
 
     @property
     def row_axes(self) -> tuple[int, ...]:
@@ -140,6 +160,8 @@ class CpuProduct:
     @property
     def panel_depth(self) -> int:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
+        if self.asked.tile is not None:
+            return self.asked.tile[2]
         size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // self.taps * self.taps
         return _even(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, self.taps)
 
@@ -151,14 +173,26 @@ class CpuProduct:
     @functools.cached_property
     def reads_right_in_place(self) -> bool:
         """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
+        if self.asked.packs_right is not None:
+            return not self.asked.packs_right
         rows = self.rows.lines
         is_few = isinstance(rows, int) and rows < GENERIC_CPU.rows_worth_packing
-        return is_few and self.reads.is_one_row(self.right, self.column_axes, self.columns.lines)
+        return is_few and self.has_right_in_place
 
     @functools.cached_property
     def reads_left_in_place(self) -> bool:
         """Whether the left operand is not packed: the elements of each row are beside each other in memory as it is."""
+        return self.has_left_in_place if self.asked.packs_left is None else not self.asked.packs_left
+
+    @property
+    def has_left_in_place(self) -> bool:
+        """Whether the left operand may be read as it lies in memory, row by row."""
         return self.reads.is_one_row(self.left, self.phase.reduced, self.depth)
+
+    @property
+    def has_right_in_place(self) -> bool:
+        """Whether the right operand may be read as it lies in memory, in vectors of columns."""
+        return self.reads.is_one_row(self.right, self.column_axes, self.columns.lines)
 
     @functools.cached_property
     def reads_right_in_panels(self) -> bool:
@@ -200,6 +234,13 @@ class CpuProduct:
         return None
 
     @property
+    def stack_bytes(self) -> int:
+        """What a tile takes of the stack: a panel of a few rows, and their sums, unless workspaces have them."""
+        depth = 0 if self.has_rows_inside or self.reads_left_in_place else self.room_in_panel
+        sums = self.packed_columns + TRANSPOSED_LANES if self.has_one_panel else 0
+        return (depth + sums) * _ROWS * self.accumulator.size_bytes
+
+    @property
     def room_in_panel(self) -> int:
         """The products that a panel has room for: what it has, and what fills up its last transposition."""
         return -(-self.panel_depth // TRANSPOSED_LANES) * TRANSPOSED_LANES + TRANSPOSED_LANES
@@ -212,7 +253,12 @@ class CpuProduct:
 
     @property
     def workspaces(self) -> tuple[TensorType, ...]:
-        """Memory that a launch has to itself.
+        """Memory that a launch has to itself."""
+        return tuple(TensorType(self.accumulator, (size,)) for size in self.workspace_sizes)
+
+    @property
+    def workspace_sizes(self) -> tuple[int, ...]:
+        """The elements of each of the `workspaces`.
 
         It is for a panel of the right operand, where that is packed; one of the left operand, where that is packed for
         all rows of a tile at once; and the sums, where a tile has several panels.
@@ -225,7 +271,7 @@ class CpuProduct:
             (left, self.has_rows_inside and not self.reads_left_in_place),
             (sums, not self.has_one_panel),
         )
-        return tuple(TensorType(self.accumulator, (size,)) for size, is_needed in are_needed if is_needed)
+        return tuple(size for size, is_needed in are_needed if is_needed)
 
     @property
     def tiles(self) -> Shape:
@@ -233,24 +279,22 @@ class CpuProduct:
         return tiled_loops(self.kernel, (self.rows, self.columns))
 
     @property
+    def ordered_tiles(self) -> Shape:
+        """The tiles along each loop, in the order in which they are taken."""
+        return tuple(self.tiles[place] for place in self.order)
+
+    @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
-        return extents.product(self.tiles)
+        return extents.product(self.ordered_tiles[: self.parallel])
 
 
-def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
-    """The product that a kernel is, in tiles along the loops that `cpu_form` found."""
-    (phase,) = kernel.loops.reductions
-    op = kernel.value(phase).owner
-    assert isinstance(op, tiny.ReduceOp)  # what reduces
-    terms = producer_of(op.operand)
-    assert isinstance(terms, tiny.MulOp)  # what is summed
-    left, right = terms.lhs, terms.rhs
-    if found.has_columns_left:
-        left, right = right, left
-    rows = tile_side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
-    columns = tile_side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
-    product = CpuProduct(kernel, op, phase, rows, columns, left, right)
+def cpu_product(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices | None = None) -> CpuProduct:
+    """The product that a kernel is, in tiles along the loops that `cpu_form` found.
+
+    They suit its operands, as it is `asked` to read them, and the threads of a machine.
+    """
+    product = _usual_tiles(kernel, found, asked or ProductChoices())
     if product.reads_right_in_place:
         wide = replace(product, columns=tile_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
         if wide.reads_right_in_place:
@@ -261,8 +305,24 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
         )
     fewest = GENERIC_CPU.terms_worth_packing_twice
     if product.turns == 1 and _is_worth_two_turns(product, fewest):
-        return replace(product, rows=tile_side(kernel, found.rows, -(-rows.most // 2), _ROWS))
+        return replace(product, rows=tile_side(kernel, found.rows, -(-product.rows.most // 2), _ROWS))
     return product
+
+
+def _usual_tiles(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices) -> CpuProduct:
+    """The product in tiles of the usual size."""
+    (phase,) = kernel.loops.reductions
+    op = kernel.value(phase).owner
+    assert isinstance(op, tiny.ReduceOp)  # what reduces
+    terms = producer_of(op.operand)
+    assert isinstance(terms, tiny.MulOp)  # what is summed
+    left, right = terms.lhs, terms.rhs
+    if found.has_columns_left:
+        left, right = right, left
+    rows = tile_side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
+    columns = tile_side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
+    order = tuple(range(len(kernel.loops.extents)))
+    return CpuProduct(kernel, op, phase, rows, columns, left, right, order, len(order), asked)
 
 
 def _most_of_even_tiles(product: CpuProduct) -> int:
@@ -294,6 +354,21 @@ def tiled_loops(kernel: KernelLoops, sides: Sequence[TileSide]) -> Shape:
 
 def tile_side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
     """The rows or columns of tiles of at most so many: the loops of the last `places` are inside as far as they fit."""
+    around = _largest_side(kernel, places, most)
+    if not places:
+        return around
+    return replace(around, size=_even(around.extents[0], around.size, unit if around.inside == 1 else 1))
+
+
+def sized_side(kernel: KernelLoops, places: Sequence[int], most: int) -> TileSide:
+    """The rows or columns of tiles of just so many, or of all that there are, or as many as loops have together."""
+    found = _largest_side(kernel, places, most)
+    extent = found.extents[0] if places else 1
+    return replace(found, size=min(found.size, max(1, extent))) if isinstance(extent, int) else found
+
+
+def _largest_side(kernel: KernelLoops, places: Sequence[int], most: int) -> TileSide:
+    """As many turns of a loop as make at most so many lines, with as many whole loops inside as fit."""
     lengths = [kernel.loops.extents[place] for place in places]
     first, inside = len(places), 1
     while first > 1 and isinstance(length := lengths[first - 1], int) and inside * length <= most:
@@ -301,8 +376,7 @@ def tile_side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) 
         first -= 1
     if not places:
         return TileSide((), (), 1)
-    size = _even(lengths[first - 1], most // inside, unit if inside == 1 else 1)
-    return TileSide(tuple(places[first - 1 :]), tuple(lengths[first - 1 :]), size)
+    return TileSide(tuple(places[first - 1 :]), tuple(lengths[first - 1 :]), most // inside)
 
 
 def _even(extent: Dim, most: int, unit: int) -> int:

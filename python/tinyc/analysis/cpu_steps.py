@@ -28,7 +28,7 @@ from tinyc.vocabulary.elementwise.row import Effort
 
 @dataclass(frozen=True)
 class CpuSteps:
-    """The steps of a kernel; `in_tiles`: a tile of neighbours along the last loop at a time.
+    """The steps of a kernel; `in_tiles`: `tile` neighbours along the last loop at a time.
 
     `held` are the phases of which later ones read more than a number of this step; `kept` are the element-wise values
     that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together;
@@ -37,6 +37,7 @@ class CpuSteps:
 
     kernel: KernelLoops
     in_tiles: bool
+    tile: int
     held: frozenset[str]
     kept: frozenset[ir.Value]
     along_inner: frozenset[str]
@@ -55,35 +56,35 @@ class CpuSteps:
         return bool(self.loops.extents) and (self.in_tiles or not has_inside)
 
 
-def cpu_steps(op: region.KernelOp, plain: KernelLoops) -> CpuSteps:
-    """The steps of a kernel, whose form they are; `plain` are its fused loops."""
-    found = _steps(plain, ())
+def cpu_steps(op: region.KernelOp, plain: KernelLoops, tile: int = GENERIC_CPU.tile_elements) -> CpuSteps:
+    """The steps of a kernel, whose form they are; `plain` are its fused loops, `tile` the neighbours in a tile."""
+    found = _steps(plain, (), tile)
     assert isinstance(found, CpuSteps), found  # what a step holds has room
     dear = _shared_dear_values(plain)
     kept = kernel_loops(op, dear) if dear else ""
     if isinstance(kept, str) or kept.loops.extents != plain.loops.extents:
         return found
-    with_dear = _steps(kept, dear)
+    with_dear = _steps(kept, dear, tile)
     return found if isinstance(with_dear, str) or with_dear.in_tiles != found.in_tiles else with_dear
 
 
-def _steps(kernel: KernelLoops, kept: Collection[ir.Value]) -> CpuSteps | str:
+def _steps(kernel: KernelLoops, kept: Collection[ir.Value], tile: int) -> CpuSteps | str:
     """The steps in tiles, where that is better and what tiles hold fits, or one by one."""
-    in_tiles = _steps_in(kernel, kept, in_tiles=True) if _in_tiles(kernel) else ""
-    return _steps_in(kernel, kept, in_tiles=False) if isinstance(in_tiles, str) else in_tiles
+    in_tiles = _steps_in(kernel, kept, tile, in_tiles=True) if _in_tiles(kernel) else ""
+    return _steps_in(kernel, kept, 1, in_tiles=False) if isinstance(in_tiles, str) else in_tiles
 
 
-def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -> CpuSteps | str:
+def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], tile: int, in_tiles: bool) -> CpuSteps | str:
     loops = kernel.loops
     names = {phase.block.name for phase in loops.phases if kernel.value(phase) in kept}
-    held = held_rows(loops, GENERIC_CPU.tile_elements if in_tiles else 1, names, GENERIC_CPU)
+    held = held_rows(loops, tile, names, GENERIC_CPU)
     if isinstance(held, str):
         return held
     along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
     scans = {phase.block.name: scan_of(kernel, phase) for phase in loops.phases if phase.scan_axis is not None}
     beside = [phase for phase in loops.reductions if in_tiles or phase.inner]
     windows = {phase.block.name: found for phase in beside if (found := _window(phase))}
-    return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, windows, scans)
+    return CpuSteps(kernel, in_tiles, tile, frozenset(held), frozenset(kept), along, windows, scans)
 
 
 def _window(phase: Phase) -> tuple[int, ...]:

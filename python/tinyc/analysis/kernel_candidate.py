@@ -52,6 +52,7 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
         pattern=None if isinstance(loops, str) else contraction_pattern_of(loops),
         local_edges=() if isinstance(known, str) else local_edges(known.loops, known.value),
         limits=tuple(limits_of(kernel.guards).items()),
+        op=kernel.op,
     )
 
 

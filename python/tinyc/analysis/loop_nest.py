@@ -1,20 +1,28 @@
 """The loops that a kernel becomes on a CPU: which of them is the parallel one, and what a turn of it computes.
 
-In: a `region.kernel`. Out: a `LoopNest`, which the loops and their launch are both made by: that of an op that walks an
-axis in order (a search, updates), or of the form that `cpu_form` says.
+In: a `region.kernel`, with its plan, if it has one. Out: a `LoopNest`, which the loops and their launch are both made
+by: that of an op that walks an axis in order (a search, updates), or of the form that `cpu_form` or the plan says; and
+the decisions of a nest as a plan has them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tinyc.analysis.access import DimAxes
-from tinyc.analysis.cpu_attention import CpuAttention, cpu_attention
-from tinyc.analysis.cpu_form import CpuForm, attention_loops, cpu_form, product_loops
-from tinyc.analysis.cpu_product import CpuProduct, cpu_product
+from tinyc.analysis.cpu_attention import CpuAttention
+from tinyc.analysis.cpu_form import CpuForm, attention_loops, cpu_form, product_loops, why_no_form
+from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, scan_of
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
+from tinyc.analysis.loop_choices import NO_CHOICES, Decisions, LoopChoices, enough_loops, leading_axes
 from tinyc.analysis.patterns.scan import Scan
+from tinyc.analysis.planned_tiles import (
+    attention_decisions,
+    planned_attention,
+    planned_product,
+    product_decisions,
+)
 from tinyc.analysis.transposition import transposition_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -22,15 +30,24 @@ from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir.bodies import body_of
+from tinyc.mlir.locations import where
+from tinyc.plan.attribute import plan_of_attribute
+from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
+from tinyc.schemes.names import CPU_FORMS
 from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.attributes import tensor_type
 
 
 @dataclass(frozen=True)
 class ElementNest:
-    """Each element of a result by itself, the results' leading axes `parallel` in the parallel loop, row-major."""
+    """Each element of a result by itself, the results' leading axes `parallel` in the parallel loop, row-major.
+
+    `loops` are the axes of the results, as a plan counts them.
+    """
 
     parallel: Shape
+    loops: Shape
 
     @property
     def turns(self) -> Dim:
@@ -40,7 +57,7 @@ class ElementNest:
 
 @dataclass(frozen=True)
 class OrderedNest(ElementNest):
-    """What `op` does along its axis, in order, for each element along the axes `parallel`."""
+    """What `op` does along its axis, in order, for each element along the axes `parallel`; a plan counts no axes."""
 
     op: region.OrderedOp
 
@@ -66,6 +83,12 @@ class StepNest:
     steps: CpuSteps
 
     @property
+    def loops(self) -> Shape:
+        """The axes as a plan counts them: the loops, and behind them those of the longest phase of a step."""
+        inside = [(*phase.inner_extents, *phase.reduced_extents) for phase in self.steps.loops.phases]
+        return (*self.steps.loops.extents, *max(inside, key=len))
+
+    @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
         return extents.ceildiv(extents.product(self.parallel), self.tile)
@@ -81,6 +104,7 @@ class BlockNest:
     steps: CpuSteps
     sides: tuple[int, int]
     size: int
+    parallel: int
 
     @property
     def blocks(self) -> Shape:
@@ -93,82 +117,147 @@ class BlockNest:
     @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
-        return extents.product(self.blocks)
+        return extents.product(self.blocks[: self.parallel])
+
+    @property
+    def loops(self) -> Shape:
+        """The axes as a plan counts them."""
+        return self.steps.loops.extents
 
 
 LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | BlockNest | CpuProduct | CpuAttention
 
 
 def loop_nest(op: region.KernelOp) -> LoopNest:
-    """The loops of a kernel."""
+    """The loops of a kernel, as its plan says where it has one for a CPU.
+
+    Raises:
+        TinycError: `InvalidPlan`; what the plan asks for and the loops cannot have.
+    """
+    plan = plan_of_attribute(op.attributes["plan"], where(op.location)) if "plan" in op.attributes else Plan()
+    if plan.scheme not in CPU_FORMS or plan.arch not in (None, *GENERIC_CPU.names):  # none, or a GPU's
+        return planned_nest(op, NO_CHOICES)
+    refusals = PlanRefusals(op.sym_name.value, where(op.location))
+    nest = planned_nest(op, LoopChoices(plan, refusals.add))
+    refusals.raise_all()
+    return nest
+
+
+def planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
+    """The loops of a kernel with the choices of a plan; what it cannot have is refused."""
     body = body_of(op)
     shapes = [region.held_tensor(each.buffer.type).shape for each in body if isinstance(each, region.YieldOp)]
     ordered = next((each for each in body if isinstance(each, region.OrderedOp)), None)
     if ordered is not None:
-        return OrderedNest(_leading(shapes, lambda shape: shape[: ordered.axis.value]), ordered)
+        choices.tile_size((), 0)
+        leading = _shared(shapes, lambda shape: shape[: ordered.axis.value])
+        return OrderedNest(_parallel(leading, choices), (), ordered)
     kernel = kernel_loops(op)
-    form = CpuForm.ELEMENTS if isinstance(kernel, str) else cpu_form(kernel.loops, GENERIC_CPU).form
+    form = CpuForm.ELEMENTS if isinstance(kernel, str) else _form(kernel, choices)
     if isinstance(kernel, str) or form is CpuForm.ELEMENTS:
-        return ElementNest(_leading(shapes, _outer))
+        choices.tile_size((), 0)
+        return ElementNest(_parallel(_shared(shapes, _outer), choices), max(shapes, key=len))
     if form is CpuForm.PRODUCT:
         found = product_loops(kernel.loops, GENERIC_CPU)
         assert not isinstance(found, str), found  # it has the form of one
-        return cpu_product(kernel, found)
+        return planned_product(kernel, found, choices)
     if form is CpuForm.ATTENTION:
         attention = attention_loops(kernel.loops)
         assert not isinstance(attention, str), attention  # it has the form of it
-        return cpu_attention(kernel, attention)
+        return planned_attention(kernel, attention, choices)
     if form is CpuForm.SCAN:
-        return _scan_nest(kernel)
+        return _scan_nest(kernel, choices)
     steps = cpu_steps(op, kernel)
-    return _in_blocks(steps) or _over_steps(steps)
+    return _in_blocks(steps, choices) or _over_steps(op, steps, choices)
 
 
-def _scan_nest(kernel: KernelLoops) -> ScanNest:
+def nest_decisions(nest: LoopNest) -> Decisions:
+    """The decisions of a nest, by the fields of a plan."""
+    if isinstance(nest, CpuProduct):
+        return product_decisions(nest)
+    if isinstance(nest, CpuAttention):
+        return attention_decisions(nest)
+    if isinstance(nest, BlockNest):
+        tiles = tuple({"axis": side, "size": nest.size} for side in sorted(nest.sides))
+        return {"loop": {"parallelize": leading_axes(nest.parallel), "tile": tiles}}
+    loop: dict[str, object] = {"parallelize": leading_axes(len(nest.parallel))}
+    if isinstance(nest, StepNest) and nest.steps.in_tiles:
+        loop["tile"] = ({"axis": len(nest.steps.loops.extents) - 1, "size": nest.steps.tile},)
+    return {"loop": loop}
+
+
+def nest_loops(nest: LoopNest) -> Shape | None:
+    """The axes that a plan counts for a nest, by their extents; None of one in tiles."""
+    return None if isinstance(nest, CpuProduct | CpuAttention) else nest.loops
+
+
+def _form(kernel: KernelLoops, choices: LoopChoices) -> CpuForm:
+    """The form that a plan says, where the loops can have it; else the first that they can have."""
+    asked = CPU_FORMS.get(str(choices.plan.scheme))
+    if asked is None:
+        return cpu_form(kernel.loops, GENERIC_CPU).form
+    why_not = why_no_form(kernel.loops, CpuForm[asked], GENERIC_CPU)
+    if not why_not:
+        return CpuForm[asked]
+    choices.refuse("PlanMismatch", "scheme", f"is '{choices.plan.scheme}', which does not build it, since {why_not}")
+    return cpu_form(kernel.loops, GENERIC_CPU).form
+
+
+def _scan_nest(kernel: KernelLoops, choices: LoopChoices) -> ScanNest:
     (phase,) = kernel.loops.reductions
     op, scan = kernel.value(phase).owner, scan_of(kernel, phase)
     assert isinstance(op, tiny.ReduceOp)  # what scans
-    return ScanNest(_enough(tensor_type(op.output.type).shape[: scan.axis]), op, scan, kernel.dims)
+    choices.tile_size((), 0)
+    shape = tensor_type(op.output.type).shape
+    return ScanNest(_parallel(shape[: scan.axis], choices), shape, op, scan, kernel.dims)
 
 
-def _in_blocks(steps: CpuSteps) -> BlockNest | None:
+def _in_blocks(steps: CpuSteps, choices: LoopChoices) -> BlockNest | None:
     """The blocks of a kernel that transposes, if both sides may be longer than a block."""
     loops, found = steps.loops, transposition_of(steps.loops)
     if found is None:
         return None
-    size, sides = GENERIC_CPU.block_side, (found.across, found.innermost)
-    is_one = any(extents.is_nonnegative(size - loops.extents[side]) for side in sides)
-    return None if is_one else BlockNest(steps, sides, size)
+    sides = (found.across, found.innermost)
+    size = choices.tile_size(sides, GENERIC_CPU.block_side)
+    if any(extents.is_nonnegative(size - loops.extents[side]) for side in sides):
+        return None
+    blocks = BlockNest(steps, sides, size, len(loops.extents))
+    return replace(blocks, parallel=choices.parallel(blocks.blocks, blocks.parallel))
 
 
-def _over_steps(steps: CpuSteps) -> StepNest:
+def _over_steps(op: region.KernelOp, steps: CpuSteps, choices: LoopChoices) -> StepNest:
     """The nest of steps: where the last loop is for neighbours, it is inside, unless it is the only one."""
     loops = steps.loops.extents
+    size = choices.tile_size((len(loops) - 1,) if steps.in_tiles else (), steps.tile)
+    if size != steps.tile:
+        sized = cpu_steps(op, steps.kernel, size)
+        if sized.in_tiles:
+            steps = sized
+        else:
+            message = f"has a tile of {size} steps, which hold more than {GENERIC_CPU.step_bytes} bytes"
+            choices.refuse("ResourceExceeded", "loop", f"{message}; choose a smaller one")
     if not steps.runs_along_last_loop:
-        return StepNest(_enough(loops), 1, steps)
+        return StepNest(_parallel(loops, choices), 1, steps)
     if len(loops) > 1:
-        return StepNest(_enough(loops[:-1]), 1, steps)
-    return StepNest(loops, GENERIC_CPU.tile_elements if steps.in_tiles else 1, steps)
+        return StepNest(_parallel(loops[:-1], choices), 1, steps)
+    if choices.parallel(loops, 1) == 0:
+        return StepNest((), 1, steps)
+    return StepNest(loops, steps.tile, steps)
 
 
-def _leading(shapes: Sequence[Shape], part: Callable[[Shape], Shape]) -> Shape:
+def _shared(shapes: Sequence[Shape], part: Callable[[Shape], Shape]) -> Shape:
     """The leading axes that all results share, among the `part` of each that loops may run over in any order."""
     same: list[Dim] = []
     for sizes in zip(*map(part, shapes), strict=False):
         if len(set(sizes)) > 1:
             break
         same.append(sizes[0])
-    return _enough(tuple(same))
+    return tuple(same)
 
 
-def _enough(loops: Shape) -> Shape:
-    """The leading loops that have enough turns together."""
-    found: list[Dim] = []
-    for extent in loops:
-        if extents.is_nonnegative(extents.product(found) - GENERIC_CPU.enough_turns):
-            break
-        found.append(extent)
-    return tuple(found)
+def _parallel(loops: Shape, choices: LoopChoices) -> Shape:
+    """The leading loops that are in the parallel one: by default, those that have enough turns together."""
+    return loops[: choices.parallel(loops, enough_loops(loops, GENERIC_CPU.enough_turns))]
 
 
 def _outer(shape: Shape) -> Shape:

@@ -10,8 +10,9 @@ from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.region.kernel import kernels_of
 from tinyc.dialects.region.plan import is_planned
 from tinyc.driver.code_text import check_parameters, llvm_ir_in
-from tinyc.driver.listings import LAST_LISTING, LISTINGS
+from tinyc.driver.listings import LAST_LISTING
 from tinyc.mlir import gpu, ir
+from tinyc.target import GENERIC_CPU, SM80, Machine
 
 _TINY = {"builtin", "func", "tiny"}
 _FRONTEND = {*_TINY, "frontend"}  # constants, and relations between extents, are of Tiny
@@ -114,6 +115,11 @@ def _refuse_without_host(layer: str, found: int) -> None:
     )
 
 
+def _machine_of(target: str) -> Machine:
+    """A machine of the kind that kernels run on."""
+    return GENERIC_CPU if target in ("cpu", "reference") else SM80
+
+
 def entry_layer(module: ir.Module, target: str) -> str:
     """The layer at which a program enters the walk to a target.
 
@@ -121,8 +127,10 @@ def entry_layer(module: ir.Module, target: str) -> str:
         TinycError: `UnsupportedTarget`: it is on another way already.
     """
     layer = layer_of(module)
+    if layer == "plan" and not any(is_planned(each, _machine_of(target)) for each in kernels_of(module).values()):
+        return "region"  # its plans are for another kind of machine
     if layer in SHARED_LAYERS:
-        return layer if layer in LISTINGS[target] else "region"  # where there are no plans
+        return layer
     on_gpu = layer == "gpu" or program_of(module).is_on_device
     ways = [repr(each) for each in LAST_LISTING if (each != "cpu") == on_gpu]
     if repr(target) not in ways:

@@ -5,7 +5,7 @@ Plain data: the command line reads it for its help and its checks without loadin
 
 #: `indexbook` and `poly_view` are side tables beside the Tiny module.
 _SHARED = ("frontend", "tiny", "indexbook", "poly_view", "region")
-_CPU = (*_SHARED, "exec", "loops", "llvm", "asm")
+_CPU = (*_SHARED, "plan", "exec", "loops", "llvm", "asm")
 #: The launch contract says grid and CTA, which the GPU kernels have: here `exec` is made from `gpu`.
 _GPU = (*_SHARED, "plan", "gpu", "exec", "nvvm", "ptx", "cu")
 

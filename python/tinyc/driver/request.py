@@ -112,21 +112,30 @@ def pass_options(target: str, arch: str | None = None, plan: object = None, line
     if target not in LISTINGS:
         raise TinycError("UnsupportedTarget", f"'target' is {target!r}, no target; choose {known}")
     if target in ("sim", "cuda"):
-        return _gpu_options(arch, plan)
-    for name, value in (("arch", arch), ("plan", plan), ("line_info", line_info)):
+        return {**_arch_option(arch), **_plan_options(plan)}
+    refused = {"arch": arch, "line_info": line_info, **({} if target == "cpu" else {"plan": plan})}
+    for name, value in refused.items():
         if value is not None:
             raise TinycError("UnsupportedTarget", f"target '{target}' takes no '{name}'; leave it out")
-    return {}
+    return _plan_options(plan)
 
 
-def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
+def _arch_option(arch: str | None) -> dict[str, str]:
+    if arch is None:
+        return {}
+    from tinyc.target import target_of  # as in `_split`
+
+    return {"arch": target_of(arch).name}
+
+
+def _plan_options(plan: object) -> dict[str, str]:
+    if plan is None:
+        return {}
     from tinyc.plan.json_text import plan_to_json  # as in `_split`
     from tinyc.plan.source import load_plan
-    from tinyc.target import target_of
 
-    options = {} if arch is None else {"arch": target_of(arch).name}
     loaded = load_plan(plan)
-    return options if loaded is None else {**options, "plan": plan_to_json(loaded)}
+    return {} if loaded is None else {"plan": plan_to_json(loaded)}
 
 
 def _split(plan: object) -> tuple[object, Mapping[str, Any]]:

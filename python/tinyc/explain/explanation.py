@@ -22,7 +22,6 @@ from tinyc.explain.fusion import fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.explain.fusion_subject import (
     compared_fusion,
-    explained_gpu,
     explained_machine,
     explained_program,
     formation_of,
@@ -104,7 +103,7 @@ def _explain_plans(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print the plans of the kernels of a program, and what they were chosen from."""
     with in_file(shown_argument(arguments.program)):
         with shown_progress("explain"):
-            target = explained_gpu(arguments)
+            target = explained_machine(arguments)
             regions = lowering_of(module, arguments).module("region")
             with regions.context:
                 plans = kernel_plans(regions, split_plan(arguments.plan)[0], target)

@@ -7,7 +7,6 @@ import argparse
 import json
 from pathlib import Path
 
-from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.size_sets import sizes_text
 from tinyc.driver.layer import layer_of
 from tinyc.driver.lowering import Lowering
@@ -27,7 +26,6 @@ from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
 from tinyc.target import DEFAULT_ARCH, Machine, machine_of
 from tinyc.target.cpu import GENERIC_CPU
-from tinyc.target.target import Target
 from tinyc.text.table import Table
 
 
@@ -91,19 +89,6 @@ def explained_machine(arguments: argparse.Namespace) -> Machine:
     options = pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0])
     on_gpu = arguments.target in ("sim", "cuda")
     return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else GENERIC_CPU.name)
-
-
-def explained_gpu(arguments: argparse.Namespace) -> Target:
-    """The GPU that plans are chosen for.
-
-    Raises:
-        TinycError: `UnsupportedTarget`: there is no such target or architecture, or it is no GPU's.
-    """
-    machine = explained_machine(arguments)
-    if not isinstance(machine, Target):
-        message = f"target '{arguments.target}' builds no kernels by plans; give --target sim or cuda, or leave it out"
-        raise TinycError("UnsupportedTarget", message)
-    return machine
 
 
 def compared_fusion(arguments: argparse.Namespace) -> tuple[Table, ...]:

@@ -17,9 +17,10 @@ from tinyc.mlir import ir
 from tinyc.plan.fields import Plan
 from tinyc.plan.key import region_key
 from tinyc.schemes.completion import answer_of, completed_plan, default_plan, summary_of
-from tinyc.schemes.registry import SCHEME_OF, SCHEMES
+from tinyc.schemes.registry import kind_of_plan, kinds_of
 from tinyc.schemes.scheme import Acceptance
 from tinyc.schemes.search import PlanSearch, PrunedPlan, RankedPlan
+from tinyc.target import Machine
 from tinyc.target.target import Target
 from tinyc.text.table import Table
 
@@ -55,7 +56,7 @@ class KernelPlan:
     search: PlanSearch | None
 
 
-def kernel_plans(module: ir.Module, source: object, target: Target) -> tuple[KernelPlan, ...]:
+def kernel_plans(module: ir.Module, source: object, target: Machine) -> tuple[KernelPlan, ...]:
     """The plans of the kernels of a module, in their order.
 
     Raises:
@@ -66,28 +67,32 @@ def kernel_plans(module: ir.Module, source: object, target: Target) -> tuple[Ker
     return tuple(_planned(kernel, candidate, target, given.get(kernel)) for kernel, candidate in candidates.items())
 
 
-def _planned(kernel: Kernel, candidate: Candidate, target: Target, given: Plan | None) -> KernelPlan:
+def _planned(kernel: Kernel, candidate: Candidate, target: Machine, given: Plan | None) -> KernelPlan:
     own = plan_of_kernel(kernel)
-    asked = given or (own if is_planned(kernel) else None)
+    asked = given or (own if is_planned(kernel, target) else None)
+    formed = None if is_planned(kernel) else own
     if asked is None:
-        default = default_plan(candidate, target, own)
+        default = default_plan(candidate, target, formed)
         plan, reason = default.plan, default.reason
     else:
         plan, reason = completed_plan(asked, candidate, target), "the plan is given"
-    key, scheme = region_key(kernel.op), SCHEME_OF[str(plan.scheme)]
+    key, scheme = region_key(kernel.op), kind_of_plan(plan)
     if candidate.product is None:
         return KernelPlan(kernel.name, key, plan, reason, (), None)
     verdicts = tuple(_verdicts(plan, asked is not None, candidate, target))
     return KernelPlan(
-        kernel.name, key, plan, reason, verdicts, scheme.search(asked or own or Plan(), candidate, target)
+        kernel.name, key, plan, reason, verdicts, scheme.search(asked or formed or Plan(), candidate, target)
     )
 
 
-def _verdicts(plan: Plan, is_given: bool, candidate: Candidate, target: Target) -> Iterator[SchemeVerdict]:
+def _verdicts(plan: Plan, is_given: bool, candidate: Candidate, target: Machine) -> Iterator[SchemeVerdict]:
     """What each scheme says of a kernel of `plan`, which is given or the default."""
-    for scheme in SCHEMES:
-        answer = answer_of(scheme, candidate, target, plan.precision or "ieee")
-        accepts, taken = isinstance(answer, Acceptance), scheme.name == plan.scheme
+    for scheme in kinds_of(target):
+        precision = plan.precision or "ieee"
+        answer, taken = answer_of(scheme, candidate, target, precision), scheme.name == plan.scheme
+        accepts = isinstance(answer, Acceptance) or (
+            answer.error == "PlanMismatch" and scheme.refuses(precision, candidate, target) is None  # if a plan says so
+        )
         reason = answer.reason or "it builds any region"
         if accepts and not taken:
             reason += f"; the plan is for {plan.scheme}" if is_given else f"; {plan.scheme} comes before it"
@@ -97,10 +102,10 @@ def _verdicts(plan: Plan, is_given: bool, candidate: Candidate, target: Target) 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def plan_tables(plans: Sequence[KernelPlan], target: Target) -> Iterator[Table]:
+def plan_tables(plans: Sequence[KernelPlan], target: Machine) -> Iterator[Table]:
     """Yield the plans of all kernels, and for each contraction its schemes and what its plan was chosen from."""
     rows = tuple((each.kernel, each.key, summary_of(each.plan), each.reason) for each in plans)
-    title = f"{counted(len(plans), 'kernel')} for {target.name} ({target.product})"
+    title = f"{counted(len(plans), 'kernel')} for {_called(target)}"
     yield Table(title, ("kernel", "region", "plan", "since"), rows)
     for each in plans:
         if each.schemes:
@@ -109,6 +114,11 @@ def plan_tables(plans: Sequence[KernelPlan], target: Target) -> Iterator[Table]:
             yield _ranked(each.kernel, each.search)
             if each.search.pruned:
                 yield _pruned(each.kernel, each.search.pruned)
+
+
+def _called(machine: Machine) -> str:
+    """A machine, and the product whose numbers stand for it, if there is one."""
+    return f"{machine.name} ({machine.product})" if isinstance(machine, Target) else machine.name
 
 
 def _schemes(plan: KernelPlan) -> Table:
@@ -177,7 +187,7 @@ def _by_kind(plan: PrunedPlan) -> dict[tuple[str, str], list[str]]:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def plans_to_json(plans: Iterable[KernelPlan], target: Target) -> str:
+def plans_to_json(plans: Iterable[KernelPlan], target: Machine) -> str:
     """The same as text for programs, with all plans that were considered, and times in microseconds."""
     value = {"target": target.name, "kernels": [_kernel_value(each) for each in plans]}
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -23,7 +23,7 @@ from tinyc.fusion.form import Form, form_of
 from tinyc.fusion.graph import NodeKind
 from tinyc.fusion.group import Anchor, Group, Inlined, group_of_node, members_of, moved_axes, results_of
 from tinyc.fusion.group_candidate import candidate_of
-from tinyc.schemes.registry import CPU_KINDS, SCHEMES
+from tinyc.schemes.registry import kinds_of
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
 from tinyc.target.machine import Rates
@@ -92,7 +92,7 @@ class Pricing:
 
     def __init__(self, machine: Machine, kinds: Sequence[KernelKind[Any]] | None = None) -> None:
         self.machine = machine
-        self.kinds = _kinds_of(machine) if kinds is None else kinds
+        self.kinds = kinds_of(machine) if kinds is None else kinds
         self._known = WeakKeyDictionary[Group, Priced]()
         self._forms: dict[Form, tuple[Priced, Work]] = {}
 
@@ -188,11 +188,6 @@ class Pricing:
         in_flight = resident * resources.threads_per_cta * resources.accesses_in_flight
         occupancy = min(1.0, in_flight / (self.machine.threads_per_sm / 2))
         return max(min(work, occupancy), 1e-6), resident
-
-
-def _kinds_of(machine: Machine) -> Sequence[KernelKind[Any]]:
-    """The schemes of a machine, in the order in which they are asked."""
-    return SCHEMES if isinstance(machine, Target) else CPU_KINDS
 
 
 def ctas_per_sm(resources: Resources, target: Target) -> int:

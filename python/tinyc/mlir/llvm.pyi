@@ -18,6 +18,8 @@ class AtomicBinOp(IntEnum):
 
 def translate_module_to_llvmir(module: ir.Operation | ir.OpView) -> str: ...
 
+class BrOp(ir.OpView): ...
+
 class AtomicCmpXchgOp(ir.OpView):
     def __init__(
         self,

@@ -11,4 +11,5 @@ for a region, and its defaults, are its scheme's to say (`tinyc.schemes`). In re
     dsl_tokens, dsl, dsl_writer  the plan as a program of the DSL: its tokens, reading and writing it
     attribute                    the plan as an attribute
     source                       whatever a user gives as a plan
+    refusals                     what speaks against a plan for a kernel
 """

@@ -21,12 +21,13 @@ from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.plan import kinds
 from tinyc.plan.kinds import Boolean, Choice, Integer, ListOf, MapOf, Matching, Path, PrintableName, Problem, Record
 from tinyc.schemes.names import SCHEME_NAMES, SCHEME_SPELLINGS
-from tinyc.target import SM80, SM90, TARGETS
+from tinyc.target import GENERIC_CPU, SM80, SM90, TARGETS
 
 #: Spelling of `arch` → the targets that it means.
 ARCHITECTURES = {
     **{name: (target.name,) for target in TARGETS for name in target.names},
     "sm80_or_sm90": (SM80.name, SM90.name),
+    **dict.fromkeys(GENERIC_CPU.names, (GENERIC_CPU.name,)),
 }
 #: Pattern of Poly-View → the algorithms for it.
 ALGORITHMS = {
@@ -72,12 +73,13 @@ _RASTER = Record({"along": Choice(("m", "n")), "group": _SIZE}, ("along", "group
 _LOOP = Record(
     {
         "vectorize": Record({"axis": _AXIS_NUMBER, "width": _SIZE}, ("axis", "width")),
-        "unroll": Record({"axis": _AXIS_NUMBER, "factor": _SIZE}, ("axis", "factor")),
+        "unroll": Record({"axis": _AXIS_NUMBER, "factor": Integer(0, 2**31 - 1)}, ("axis", "factor")),
         "parallelize": ListOf(_AXIS_NUMBER, distinct=True),
         "tile": ListOf(Record({"axis": _AXIS_NUMBER, "size": _SIZE}, ("axis", "size"))),
         "use_shared_memory": Boolean(),
     }
 )
+_PACK = Record({"A": Boolean(), "B": Boolean(), "block": ListOf(_SIZE, 3)})
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ class Plan:
     precision: Annotated[str | None, Choice(("ieee", "tf32"))] = None
     asynchronous: Annotated[dict[str, bool] | None, Record({"enable": Boolean()}, ("enable",))] = None
     loop: Annotated[dict[str, Any] | None, _LOOP] = None
+    pack: Annotated[dict[str, Any] | None, _PACK] = None
 
     def __post_init__(self) -> None:
         """Check the fields, and make them such that equal plans compare equal."""

@@ -6,18 +6,22 @@ every field that its scheme decides by is filled in; completing it again changes
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import TinycError, either
 from tinyc.expr.extents import ExtentError
 from tinyc.plan.fields import ARCHITECTURES, ATTRIBUTES, Plan
-from tinyc.schemes.registry import SCHEME_OF, SCHEMES
-from tinyc.schemes.scheme import FIELDS_OF_ALL, Acceptance, PlanRefusals, Refusal, Scheme
-from tinyc.target.target import Target
+from tinyc.plan.refusals import PlanRefusals
+from tinyc.schemes.registry import CPU_KINDS, SCHEMES, kind_of_plan, kinds_of
+from tinyc.schemes.scheme import FIELDS_OF_ALL, Acceptance, KernelKind, Refusal
+from tinyc.target import Machine
+
+#: What builds kernels, on whatever machine a plan is for.
+AnyKind: TypeAlias = KernelKind[Any]
 
 
-def answer_of(scheme: Scheme, candidate: Candidate, target: Target, precision: str = "ieee") -> Acceptance | Refusal:
+def answer_of(scheme: AnyKind, candidate: Candidate, target: Machine, precision: str = "ieee") -> Acceptance | Refusal:
     """A scheme's answer to a candidate, for a plan that asks for `precision`."""
     try:
         if precision in scheme.precisions:
@@ -27,7 +31,7 @@ def answer_of(scheme: Scheme, candidate: Candidate, target: Target, precision: s
         return _unrepresentable(error)
 
 
-def _refusal_of(scheme: Scheme, candidate: Candidate, target: Target, precision: str) -> Refusal | None:
+def _refusal_of(scheme: AnyKind, candidate: Candidate, target: Machine, precision: str) -> Refusal | None:
     """Why no plan makes a candidate a kernel of a scheme, whatever room the target has; None where one may."""
     try:
         return scheme.refuses(precision if precision in scheme.precisions else "ieee", candidate, target)
@@ -47,14 +51,14 @@ class DefaultPlan:
     reason: str
 
 
-def default_plan(candidate: Candidate, target: Target, formed: Plan | None = None) -> DefaultPlan:
+def default_plan(candidate: Candidate, target: Machine, formed: Plan | None = None) -> DefaultPlan:
     """The complete plan of the first scheme that accepts `candidate`; `formed` is what its formation has decided.
 
     Raises:
         TinycError: the last scheme's refusal, where none accepts it; what speaks against `formed`.
     """
     refused: list[Refusal] = []
-    for scheme in SCHEMES:
+    for scheme in kinds_of(target):
         answer = answer_of(scheme, candidate, target)
         if isinstance(answer, Acceptance):
             plan = completed_plan(dataclasses.replace(formed or Plan(), scheme=scheme.name), candidate, target)
@@ -65,23 +69,24 @@ def default_plan(candidate: Candidate, target: Target, formed: Plan | None = Non
 
 def summary_of(plan: Plan) -> str:
     """What a remark says of a complete plan."""
-    return SCHEME_OF[str(plan.scheme)].summary(plan)
+    return kind_of_plan(plan).summary(plan)
 
 
-def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
+def completed_plan(plan: Plan, candidate: Candidate, target: Machine) -> Plan:
     """`plan` with every decision that its scheme needs.
 
     Raises:
         TinycError: what the plan asks for and cannot have: `PlanMismatch`, `ResourceExceeded`, `UnsupportedPlan`; or
             `NoGpuKernel`.
     """
-    refusals = PlanRefusals(candidate)
+    refusals = PlanRefusals(candidate.name, candidate.where)
     name = plan.scheme or _scheme_without_name(plan, candidate, target).name
-    if name not in SCHEME_OF:
-        message = f"is '{name}', which this version has no kernel builder for; choose {either(SCHEME_OF)}"
+    scheme = next((each for each in kinds_of(target) if each.name == name), None)
+    if scheme is None:
+        known = either(each.name for each in kinds_of(target))
+        message = f"is '{name}', which this version has no kernel builder for on {target.name}; choose {known}"
         refusals.add("UnsupportedPlan", "scheme", message)
         raise TinycError.several(refusals.errors)
-    scheme = SCHEME_OF[name]
     unused = [field for field in plan.values() if not _takes(scheme, [field])]
     for field in unused:
         taken = ", ".join((*FIELDS_OF_ALL, *scheme.fields))
@@ -104,12 +109,11 @@ def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
         refusals.add("PlanMismatch", "scheme", message)
     else:
         plan = scheme.complete(plan, candidate, target, refusals)
-    if refusals:
-        raise TinycError.several(refusals.errors)
+    refusals.raise_all()
     return plan
 
 
-def fits(plan: Plan, candidate: Candidate, target: Target) -> bool:
+def fits(plan: Plan, candidate: Candidate, target: Machine) -> bool:
     """Whether the scheme of `plan` is one for the candidate; without a scheme, whether one for it has the fields.
 
     The plan may still ask for more than the target has.
@@ -120,13 +124,14 @@ def fits(plan: Plan, candidate: Candidate, target: Target) -> bool:
     return plan.scheme in [scheme.name for scheme in suited]
 
 
-def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Target) -> None:
+def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Machine) -> None:
     """Refuse a plan that fits none of `candidates`, of which there is one at least.
 
     Raises:
         TinycError: `PlanMismatch` with every candidate's reason; or what is wrong with the plan for any of them.
     """
-    for scheme in SCHEMES:
+    kinds = kinds_of(target)
+    for scheme in kinds:
         if plan.scheme in (None, scheme.name) and any(_takes_all(scheme, plan, each) for each in candidates):
             precision = plan.precision or "ieee"
             answers = ((each.name, answer_of(scheme, each, target, precision).reason) for each in candidates)
@@ -134,12 +139,13 @@ def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Target) -> 
             message = f"the plan is for scheme '{scheme.name}', which accepts no region of the module: {reasons}"
             raise TinycError("PlanMismatch", f"{message}; leave the plan out")
     # No scheme has its name and its fields: this is said of the most particular candidate.
-    completed_plan(plan, min(candidates, key=lambda each: SCHEMES.index(_schemes_for(each, target, plan)[0])), target)
+    completed_plan(plan, min(candidates, key=lambda each: kinds.index(_schemes_for(each, target, plan)[0])), target)
 
 
 def fields_by_scheme() -> str:
     """Which fields the schemes take, for help texts."""
-    own = [f"scheme {scheme.name} takes {', '.join(scheme.fields)}" for scheme in SCHEMES if scheme.fields]
+    kinds: tuple[AnyKind, ...] = (*SCHEMES, *CPU_KINDS)
+    own = [f"scheme {each.name} takes {', '.join(each.fields)}" for each in kinds if each.fields]
     return "; ".join([*own, f"every scheme takes {', '.join(FIELDS_OF_ALL)}"])
 
 
@@ -150,25 +156,25 @@ def first_few(texts: Iterable[str]) -> str:
     return ", ".join(entries[:8]) + more
 
 
-def _schemes_for(candidate: Candidate, target: Target, plan: Plan | None = None) -> list[Scheme]:
+def _schemes_for(candidate: Candidate, target: Machine, plan: Plan | None = None) -> list[AnyKind]:
     """The schemes for such a candidate, whether or not the target has room for their default plans.
 
     A scheme may accept it only in the precision that `plan` asks for.
     """
     precision = (plan and plan.precision) or "ieee"
-    refusals = [(scheme, _refusal_of(scheme, candidate, target, precision)) for scheme in SCHEMES]
+    refusals = [(scheme, _refusal_of(scheme, candidate, target, precision)) for scheme in kinds_of(target)]
     return [scheme for scheme, refusal in refusals if refusal is None or refusal.error != "PlanMismatch"]
 
 
-def _scheme_without_name(plan: Plan, candidate: Candidate, target: Target) -> Scheme:
+def _scheme_without_name(plan: Plan, candidate: Candidate, target: Machine) -> AnyKind:
     """The scheme of a plan that names none: the first for the candidate that takes all of its fields, if any does."""
     suited = _schemes_for(candidate, target, plan)
     return next((scheme for scheme in suited if _takes_all(scheme, plan, candidate)), suited[0])
 
 
-def _takes_all(scheme: Scheme, plan: Plan, candidate: Candidate) -> bool:
+def _takes_all(scheme: AnyKind, plan: Plan, candidate: Candidate) -> bool:
     """Whether a scheme has every field of a plan for a candidate, and those that all have with these values."""
-    algorithms = _algorithms_for(plan, candidate).items()
+    algorithms = _algorithms_for(plan, scheme.pattern or candidate.pattern).items()
     return (
         _takes(scheme, plan.values())
         and (plan.precision or "ieee") in scheme.precisions
@@ -177,7 +183,7 @@ def _takes_all(scheme: Scheme, plan: Plan, candidate: Candidate) -> bool:
     )
 
 
-def _takes(scheme: Scheme, fields: Iterable[str]) -> bool:
+def _takes(scheme: AnyKind, fields: Iterable[str]) -> bool:
     return set(fields) <= {*FIELDS_OF_ALL, *scheme.fields}
 
 
@@ -185,7 +191,7 @@ def _unbuildable(candidate: Candidate, refusal: Refusal) -> TinycError:
     return TinycError(refusal.error, f"@{candidate.name} cannot be a kernel: {refusal.reason}", candidate.where)
 
 
-def _arch(plan: Plan, target: Target, refusals: PlanRefusals) -> str:
+def _arch(plan: Plan, target: Machine, refusals: PlanRefusals) -> str:
     arch = plan.arch or target.name
     if target.name not in ARCHITECTURES[arch]:
         message = f"is '{arch}', and the plan is used for {target.name}; write {target.name}, or compile for {arch}"
@@ -193,7 +199,7 @@ def _arch(plan: Plan, target: Target, refusals: PlanRefusals) -> str:
     return arch
 
 
-def _precision(plan: Plan, scheme: Scheme, refusals: PlanRefusals) -> str:
+def _precision(plan: Plan, scheme: AnyKind, refusals: PlanRefusals) -> str:
     precision = plan.precision or "ieee"
     if precision not in scheme.precisions:
         message = f"is '{precision}', and scheme '{scheme.name}' does not use tensor cores; write \"ieee\""
@@ -201,16 +207,16 @@ def _precision(plan: Plan, scheme: Scheme, refusals: PlanRefusals) -> str:
     return precision
 
 
-def _algorithms_for(plan: Plan, candidate: Candidate) -> dict[str, str]:
-    """The algorithms that a plan has for a candidate: that for its pattern, where the plan has one for it."""
-    given, own = plan.algo_choice or {}, candidate.pattern
+def _algorithms_for(plan: Plan, own: str | None) -> dict[str, str]:
+    """The algorithms that a plan has for a pattern: that for it, where the plan has one."""
+    given = plan.algo_choice or {}
     return {own: given[own]} if own in given else given
 
 
-def _algorithms(plan: Plan, candidate: Candidate, scheme: Scheme, refusals: PlanRefusals) -> dict[str, str] | None:
+def _algorithms(plan: Plan, candidate: Candidate, scheme: AnyKind, refusals: PlanRefusals) -> dict[str, str] | None:
     """The algorithm of the candidate's contraction, if it has one: as given, else the scheme's, if it has only one."""
-    own = candidate.pattern
-    for pattern, algorithm in _algorithms_for(plan, candidate).items():
+    own = scheme.pattern or candidate.pattern
+    for pattern, algorithm in _algorithms_for(plan, own).items():
         if pattern != own:
             there_is = "it has no contraction" if own is None else f"its contraction is a {own}"
             refusals.add("PlanMismatch", "algo_choice", f"is for a pattern '{pattern}', and {there_is}; leave it out")

@@ -11,7 +11,7 @@ from typing import Any
 from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.plan.fields import Plan
-from tinyc.schemes.scheme import PlanRefusals
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.target.target import Target
 
 CtaTile = tuple[int, int, int]

@@ -11,7 +11,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
-from tinyc.schemes.scheme import PlanRefusals
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed

@@ -4,6 +4,9 @@ The first that accepts a candidate is its default. A plan names one with `scheme
 here are refused by name.
 """
 
+from typing import Any
+
+from tinyc.plan.fields import Plan
 from tinyc.schemes.cpu import CpuAttentionTiles, CpuContraction, CpuGeneric, CpuRows, CpuScan
 from tinyc.schemes.elementwise import ElementByElement
 from tinyc.schemes.generic import Generic
@@ -12,7 +15,8 @@ from tinyc.schemes.naive import NaiveContraction
 from tinyc.schemes.row_reduce import RowReduce
 from tinyc.schemes.scan import CumulativeScan
 from tinyc.schemes.scheme import KernelKind, Scheme
-from tinyc.target import CpuTarget
+from tinyc.target import GENERIC_CPU, CpuTarget, Machine
+from tinyc.target.target import Target
 
 SCHEMES: tuple[Scheme, ...] = (
     MmaContraction(),  # a contraction on tensor cores, whose rate no other unit comes near
@@ -31,3 +35,14 @@ CPU_KINDS: tuple[KernelKind[CpuTarget], ...] = (
     CpuGeneric(),
 )
 SCHEME_OF: dict[str, Scheme] = {scheme.name: scheme for scheme in SCHEMES}
+
+
+def kinds_of(machine: Machine) -> tuple[KernelKind[Any], ...]:
+    """What is built on a machine, the most particular first."""
+    return SCHEMES if isinstance(machine, Target) else CPU_KINDS
+
+
+def kind_of_plan(plan: Plan) -> KernelKind[Any]:
+    """What builds the kernel of a complete plan."""
+    kinds = CPU_KINDS if plan.arch in GENERIC_CPU.names else SCHEMES
+    return next(each for each in kinds if each.name == plan.scheme)

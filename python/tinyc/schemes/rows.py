@@ -11,8 +11,9 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes, with_width
-from tinyc.schemes.scheme import PlanRefusals, Scheme
+from tinyc.schemes.scheme import Scheme
 from tinyc.schemes.shared_operands import SharedOperand, build_shared, shared_operands
 from tinyc.target.target import Target
 

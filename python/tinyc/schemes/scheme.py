@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.diagnostics import TinycError
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.search import PlanSearch
 from tinyc.target import Machine
 from tinyc.target.target import Target
@@ -68,31 +68,11 @@ class Refusal:
     reason: str
 
 
-class PlanRefusals:
-    """The violations of a plan for a candidate, collected to be reported together; false while nothing does."""
-
-    def __init__(self, candidate: Candidate) -> None:
-        self._candidate = candidate
-        self.errors: list[TinycError] = []
-
-    def __bool__(self) -> bool:
-        return bool(self.errors)
-
-    def anew(self) -> "PlanRefusals":
-        """None yet, for the same candidate."""
-        return PlanRefusals(self._candidate)
-
-    def add(self, name: str, field: str, message: str) -> None:
-        """Note an error called `name`; `message` goes on after the field's name: given, expected, what to do."""
-        text = f"the plan of @{self._candidate.name}: '{field}' {message}"
-        self.errors.append(TinycError(name, text, self._candidate.where))
-
-
 MachineT = TypeVar("MachineT", bound=Machine)
 
 
 class KernelKind(abc.ABC, Generic[MachineT]):
-    """One kind of kernel on a machine. Without state: there is one object of each class, in `registry`."""
+    """One kind of kernel on a machine, with its plans. Without state: each class has one object, in `registry`."""
 
     #: What a plan calls it, one of `names.SCHEME_NAMES`.
     name: ClassVar[str]
@@ -100,19 +80,6 @@ class KernelKind(abc.ABC, Generic[MachineT]):
     #: contraction, unless it is said here.
     algorithm: ClassVar[str] = "implicit_gemm"
     pattern: ClassVar[str | None] = None
-
-    @abc.abstractmethod
-    def accepts(self, candidate: Candidate, target: MachineT) -> Acceptance | Refusal:
-        """Whether the scheme can build `candidate` for `target`, with its default plan; `completion.answer_of` asks.
-
-        Raises:
-            ExtentError: a number that it needs, of elements or CTAs, is not a representable extent.
-        """
-
-
-class Scheme(KernelKind[Target]):
-    """One kind of kernel on a GPU, with its plans."""
-
     #: The values of a plan's field `precision` that it takes.
     precisions: ClassVar[tuple[str, ...]] = ("ieee",)
     #: Whether it takes a plan that asks for asynchronous copies, by `async`.
@@ -122,11 +89,19 @@ class Scheme(KernelKind[Target]):
     #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
     fields: ClassVar[tuple[str, ...]] = ()
 
-    def accepts_in(self, precision: str, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+    @abc.abstractmethod
+    def accepts(self, candidate: Candidate, target: MachineT) -> Acceptance | Refusal:
+        """Whether the scheme can build `candidate` for `target`, with its default plan; `completion.answer_of` asks.
+
+        Raises:
+            ExtentError: a number that it needs, of elements or CTAs, is not a representable extent.
+        """
+
+    def accepts_in(self, precision: str, candidate: Candidate, target: MachineT) -> Acceptance | Refusal:
         """`accepts`, for a plan that asks for `precision`, one of `precisions`."""
         return self.accepts(candidate, target)
 
-    def refuses(self, precision: str, candidate: Candidate, target: Target) -> Refusal | None:
+    def refuses(self, precision: str, candidate: Candidate, target: MachineT) -> Refusal | None:
         """Why no plan that asks for `precision` is one for `candidate`, whatever room the target has, or None."""
         answer = self.accepts_in(precision, candidate, target)
         return answer if isinstance(answer, Refusal) and answer.error != "ResourceExceeded" else None
@@ -137,7 +112,7 @@ class Scheme(KernelKind[Target]):
             return None
         return f"scheme '{self.name}' builds a {pattern} as {self.algorithm}; write that"
 
-    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+    def complete(self, plan: Plan, candidate: Candidate, target: MachineT, refusals: PlanRefusals) -> Plan:
         """`plan` with every decision that the scheme needs; what speaks against one that is given goes to `refusals`.
 
         The scheme does not refuse `candidate` as of another kind, and `plan` has no fields but its own. Completing a
@@ -145,13 +120,17 @@ class Scheme(KernelKind[Target]):
         """
         return plan
 
-    def search(self, plan: Plan, candidate: Candidate, target: Target) -> PlanSearch | None:
+    def search(self, plan: Plan, candidate: Candidate, target: MachineT) -> PlanSearch | None:
         """What there is to choose from for a plan, which `complete` does not refuse; None where rules decide."""
         return None
 
     def summary(self, plan: Plan) -> str:
         """What a remark says of a complete plan: the scheme, and what it decides above all."""
         return self.name
+
+
+class Scheme(KernelKind[Target]):
+    """One kind of kernel on a GPU."""
 
     def part_lengths(self, plan: Plan, reduced: Shape) -> Shape:
         """How long a part is along each of the axes of a reduction: all, but where a kernel of its own takes parts.

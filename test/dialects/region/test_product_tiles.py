@@ -104,7 +104,7 @@ def test_weights_in_panels_are_right_in_the_vectors_of_every_cpu(cpu, m, n, k, i
     p.result(p.add(y, spread(p, p["v"], y, 0)))
     weights = {"w": random_inputs(p.module, 0)["w"]}
     compiled = tinyc.compile(p.module, weights=weights)
-    assert 'sym_name = "pack"' in compiled.text("region")
+    assert 'sym_name = "pack"' in compiled.text("plan")
     compiled.save(tmp_path / "product.tinyc", cpu=cpu)
     if (machine_level() or "") < cpu:
         pytest.skip(f"it was compiled, and not run: this machine's CPU is of level {machine_level()}")

@@ -11,10 +11,11 @@ from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import Candidate
 from tinyc.plan.dsl import parse_plan_dsl
 from tinyc.plan.fields import ATTRIBUTES, Plan, plan_of_values
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.mma import MmaContraction
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.plan import MMA_FIELDS, unaligned_plan
-from tinyc.schemes.scheme import FIELDS_OF_ALL, PlanRefusals
+from tinyc.schemes.scheme import FIELDS_OF_ALL
 from tinyc.target.target import Target
 
 MMA = MmaContraction()
@@ -24,7 +25,7 @@ BOTH = pytest.mark.parametrize("target", [SM80, SM90], ids=["sm_80", "sm_90a"])
 def judged(plan: Plan, candidate: Candidate | None, target: Target) -> tuple[Plan, list[tuple[str, str]]]:
     """The plan that the scheme makes, and what speaks against it: each error's name, and what it says of a field."""
     candidate = candidate or gemm()
-    refusals = PlanRefusals(candidate)
+    refusals = PlanRefusals(candidate.name, candidate.where)
     done = MMA.complete(plan, candidate, target, refusals)
     return done, [(error.name, error.message.partition(": ")[2]) for error in refusals.errors]
 
@@ -106,7 +107,7 @@ def test_every_field_that_the_scheme_decides_by_is_filled_in():
 
 
 def test_every_field_is_of_the_scheme_or_of_other_schemes():
-    assert set(ATTRIBUTES) - {*MMA_FIELDS, *FIELDS_OF_ALL} == {"loop"}
+    assert set(ATTRIBUTES) - {*MMA_FIELDS, *FIELDS_OF_ALL} == {"loop", "pack"}
 
 
 def test_the_default_on_hopper_has_producers_and_shares_loads():

@@ -1,23 +1,32 @@
 """What is built on a CPU: loops over the steps of a kernel, of five kinds.
 
-`analysis.cpu_form` says of which kind a kernel is, and `--region-to-loops` builds it (`dialects/region/to_loops`).
+`analysis.cpu_form` says of which kind a kernel is, `analysis.loop_nest` what its plan decides, and `--region-to-loops`
+builds it (`dialects/region/to_loops`).
 """
 
 import dataclasses
-from typing import ClassVar
+from typing import Any
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.plan.fields import Plan
+from tinyc.plan.kinds import is_object
+from tinyc.plan.refusals import PlanRefusals
+from tinyc.schemes.names import CPU_FORMS
 from tinyc.schemes.scheme import Acceptance, KernelKind, Refusal, Resources
 from tinyc.target import CpuTarget
 
 
 class CpuKind(KernelKind[CpuTarget]):
-    """The kind of kernels whose loops have one form, by its name there."""
+    """The kind of kernels whose loops have one form."""
 
-    #: Its name in `CpuForm`.
-    form: ClassVar[str]
+    fields = ("loop",)
+
+    @property
+    def form(self) -> str:
+        """The name of the form in `CpuForm`."""
+        return CPU_FORMS[self.name]
 
     def accepts(self, candidate: Candidate, target: CpuTarget) -> Acceptance | Refusal:
         """Every candidate whose loops have the form."""
@@ -27,6 +36,33 @@ class CpuKind(KernelKind[CpuTarget]):
         if found.form.name != self.form:
             return Refusal("PlanMismatch", f"its loops are {found.form.value}, since {found.reason}")
         return Acceptance(found.reason, self.resources(candidate, target))
+
+    def refuses(self, precision: str, candidate: Candidate, target: CpuTarget) -> Refusal | None:
+        """Why the loops cannot have the form, though another one is the default."""
+        from tinyc.analysis.cpu_form import CpuForm, why_no_form  # MLIR: candidates with loops are of kernels
+
+        why_not = why_no_form(candidate.loops, CpuForm[self.form], target)
+        return Refusal("PlanMismatch", why_not) if why_not else None
+
+    def complete(self, plan: Plan, candidate: Candidate, target: CpuTarget, refusals: PlanRefusals) -> Plan:
+        """The plan with what the nest of loops decides."""
+        from tinyc.analysis.loop_choices import LoopChoices
+        from tinyc.analysis.loop_nest import nest_decisions, nest_loops, planned_nest  # MLIR: of kernels that exist
+
+        assert candidate.op is not None  # plans are for kernels
+        choices = LoopChoices(plan, refusals.add)
+        nest = planned_nest(candidate.op, choices)
+        choices.check_axes(nest_loops(nest))
+        decided = nest_decisions(nest)
+        completed = {name: _with_given(getattr(plan, name), value) for name, value in decided.items()}
+        return dataclasses.replace(plan, **completed)
+
+    def summary(self, plan: Plan) -> str:
+        """The scheme, its tile, and which loops are in the parallel one."""
+        tile = [] if plan.tile is None else [f"tile {' × '.join(map(str, plan.tile))}"]
+        axes = (plan.loop or {}).get("parallelize", ())
+        parallel = f"axes {', '.join(map(str, axes))} in parallel" if axes else "no axis in parallel"
+        return ", ".join([self.name, *tile, parallel])
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """A turn of the parallel loop for each row of the largest output."""
@@ -38,7 +74,7 @@ class CpuContraction(CpuKind):
     """A contraction with an m, an n and a k, and element-wise ops behind it: a tile of accumulators at a time."""
 
     name = "cpu_contraction"
-    form = "PRODUCT"
+    fields = ("tile", "order", "unroll", "vectorize", "pack", "loop")
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """An element of an operand is computed once for a tile."""
@@ -52,7 +88,7 @@ class CpuAttentionTiles(CpuKind):
     name = "cpu_attention"
     algorithm = "online_softmax"
     pattern = "attention"
-    form = "ATTENTION"
+    fields = ("tile", "loop")
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """A score is computed once, and so is its exponential, which both total and weighted sum are made of."""
@@ -64,14 +100,12 @@ class CpuScan(CpuKind):
     """A cumulative reduction, with element-wise ops around it."""
 
     name = "scan"
-    form = "SCAN"
 
 
 class CpuRows(CpuKind):
     """Element-wise ops and reductions over the rows of one loop nest, phase by phase."""
 
     name = "cpu_rows"
-    form = "STEPS"
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """A turn for each step; a product among other phases has no tiles."""
@@ -85,8 +119,14 @@ class CpuGeneric(CpuKind):
     """Whatever can be launched: each element by itself."""
 
     name = "cpu_generic"
-    form = "ELEMENTS"
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """A reduction is computed for each element that reads it."""
         return dataclasses.replace(super().resources(candidate, target), inlines_reductions=True)
+
+
+def _with_given(given: Any, decided: Any) -> Any:
+    """What a plan has for a field: what is given, and what is decided where nothing is."""
+    if is_object(given):
+        return dict(decided, **given)
+    return decided if given is None else given

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.elementwise.plan import (
     CTA_THREADS,
     elementwise_grid,
@@ -21,7 +22,7 @@ from tinyc.schemes.elementwise.plan import (
     squares_of,
 )
 from tinyc.schemes.neighbours import ACCESS_BYTES, access_bytes, loops_of, with_width
-from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.schemes.scheme import Acceptance, Refusal, Resources, Scheme
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:

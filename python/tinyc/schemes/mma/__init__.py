@@ -37,12 +37,13 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
 from tinyc.schemes.mma.choice import choice_of
 from tinyc.schemes.mma.given import given_of
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
 from tinyc.schemes.neighbours import ACCESS_BYTES
-from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.schemes.scheme import Acceptance, Refusal, Resources, Scheme
 from tinyc.schemes.search import PlanSearch
 from tinyc.target.target import Target
 

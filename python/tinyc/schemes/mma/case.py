@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from tinyc.analysis.candidate import Candidate, Epilogue
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.contraction import ContractionCase
 from tinyc.schemes.mma.matrix_unit import MatrixUnit, matrix_unit
-from tinyc.schemes.scheme import PlanRefusals
 from tinyc.target.target import Target
 from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
@@ -93,5 +93,5 @@ def mma_case(
     if len(known) != len(candidate.outputs):  # what a fusion proposes has no buffers yet
         types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
         known = [each.element for each in types] or [product.accumulator]
-    noted = PlanRefusals(candidate) if refusals is None else refusals
+    noted = PlanRefusals(candidate.name, candidate.where) if refusals is None else refusals
     return MmaCase(MMA_NAME, product, target, noted, unit, candidate.pattern, tuple(known), candidate.limits)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.contraction import ContractionCase
 from tinyc.schemes.naive import plan as rules
-from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Scheme
+from tinyc.schemes.scheme import Acceptance, Refusal, Scheme
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class NaiveContraction(Scheme):
         """Contractions of as many tiles as a grid has room for."""
         if candidate.product is None:
             return Refusal("PlanMismatch", candidate.no_product)
-        refusals = PlanRefusals(candidate)
+        refusals = PlanRefusals(candidate.name, candidate.where)
         default = self.complete(Plan(), candidate, target, refusals)
         if refusals:
             return Refusal("ResourceExceeded", f"its tiles are more CTAs than {target.name} launches at once")

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr.axes import Shape
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.neighbours import access_bytes, loops_of, shared_by_ctas
 from tinyc.schemes.row_reduce.parts import ROW_AXIS, default_part, part_count, part_lengths, with_parts
 from tinyc.schemes.row_reduce.plan import reduction_refusal, reduction_shape
 from tinyc.schemes.rows import RowScheme, row_elements, row_width, shared_by_rows
-from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources
+from tinyc.schemes.scheme import Acceptance, Refusal, Resources
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.neighbours import loops_of, shared_by_ctas
 from tinyc.schemes.row_reduce.plan import RowShape
 from tinyc.schemes.rows import row_element_bytes, row_length
-from tinyc.schemes.scheme import PlanRefusals
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed

@@ -1,0 +1,81 @@
+"""What a plan asks LLVM to do with the loops along some axes, as annotations of these loops.
+
+In: the field `loop` of a plan, whose axes are counted as the kernel's nest counts them. Out: an attribute of the loops
+along an axis, which MLIR carries into LLVM's metadata of loops.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.mlir import ir, scf
+from tinyc.mlir.bodies import ops_inside
+from tinyc.mlir.locations import where
+from tinyc.plan.attribute import plan_of_attribute
+from tinyc.plan.fields import Plan
+
+#: The name under which MLIR carries it from `scf` to `llvm`.
+_ANNOTATION = "llvm.loop_annotation"
+
+
+@dataclass(frozen=True)
+class LoopHints:
+    """The vectors and the unrolling that are asked for along an axis each: (axis, width) and (axis, factor)."""
+
+    vectorize: tuple[int, int] | None = None
+    unroll: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> "LoopHints":
+        """What the plan of a kernel asks for."""
+        plan = Plan() if kernel.plan is None else plan_of_attribute(kernel.plan, where(kernel.location))
+        loop = plan.loop or {}
+        vectorize, unroll = loop.get("vectorize"), loop.get("unroll")
+        return cls(
+            None if vectorize is None else (vectorize["axis"], vectorize["width"]),
+            None if unroll is None else (unroll["axis"], unroll["factor"]),
+        )
+
+    def mark(self, counter: ir.Value, axes: Collection[int]) -> None:
+        """Annotate the loop whose index a value is, which runs along some axes; another value is of no loop."""
+        found: dict[str, str] = {}
+        if self.vectorize is not None and self.vectorize[0] in axes:
+            width = self.vectorize[1]
+            found["vectorize"] = "disable = true" if width == 1 else f"disable = false, width = {width} : i32"
+        if self.unroll is not None and self.unroll[0] in axes:
+            found["unroll"] = _unrolling(self.unroll[1])
+        if found:
+            _annotate(counter, found)
+
+    def require_loops(self, kernel: Kernel, function: ir.Operation) -> None:
+        """Check that there are loops of a kernel's function that do what is asked for.
+
+        Raises:
+            TinycError: `PlanMismatch`: no loop runs along the axis.
+        """
+        annotated = [str(op.attributes[_ANNOTATION]) for op in ops_inside(function) if _ANNOTATION in op.attributes]
+        for what, asked in (("vectorize", self.vectorize), ("unroll", self.unroll)):
+            if asked is not None and not any(what in each for each in annotated):
+                message = (
+                    f"the plan of @{kernel.name}: 'loop' has '{what}' of axis {asked[0]}, along which no loop runs"
+                )
+                raise TinycError("PlanMismatch", f"{message}; leave it out", where(kernel.location))
+
+
+def mark_unrolled(counter: ir.Value, factor: int) -> None:
+    """Annotate the loop whose index a value is: so many of its steps are written out."""
+    _annotate(counter, {"unroll": _unrolling(factor)})
+
+
+def _unrolling(factor: int) -> str:
+    """How a loop is unrolled: in full by 0, not by 1, else by the factor."""
+    return {0: "full = true", 1: "disable = true"}.get(factor, f"count = {factor} : i32")
+
+
+def _annotate(counter: ir.Value, parts: dict[str, str]) -> None:
+    block = counter.owner
+    loop = block.owner if isinstance(block, ir.Block) else None
+    if isinstance(loop, scf.ForOp) and counter == loop.induction_variable:
+        shown = ", ".join(f"{name} = <{what}>" for name, what in parts.items())
+        loop.attributes[_ANNOTATION] = ir.Attribute.parse(f"#llvm.loop_annotation<{shown}>")

@@ -1,0 +1,248 @@
+"""Plans on the CPU: each field is in the loops, numbers are the reference's, and what cannot be is refused."""
+
+import random
+import re
+
+import pytest
+
+import tinyc
+from analysis_programs import contraction_programs
+from analysis_programs.cpu_kernels import agrees, scaled, spread
+from analysis_programs.region_kernels import matmul, one_kernel_program
+from analysis_programs.tiny_programs import Program
+from parameters import seeds
+from tinyc.diagnostics import TinycError
+from tinyc.executors.random_inputs import random_inputs
+
+REFUSALS = {"PlanMismatch", "ResourceExceeded", "UnsupportedPlan"}
+
+
+def gemm(m: int = 100, n: int = 70, k: int = 300) -> Program:
+    p = Program(a=f"f32 {m} {k}", b=f"f32 {k} {n}", bias=f"f32 {n}")
+    y = matmul(p, p["a"], p["b"], f"{m} {n} {k}")
+    p.result(p.relu(p.add(y, spread(p, p["bias"], y, 0))))
+    return p
+
+
+def of_any_rows() -> Program:
+    p = Program(a="f32 M 300", b="f32 300 70")
+    p.result(matmul(p, p["a"], p["b"], "M 70 300"))
+    return p
+
+
+def softmax(rows: int = 6, columns: int = 640) -> Program:
+    p = Program(x=f"f32 {rows} {columns}")
+    x = p["x"]
+    e = p.exp2(p.sub(x, spread(p, p.op("reduce", x, op="max", axes=(1,), element="f32"), x, 1)))
+    p.result(p.mul(e, spread(p, p.recip(p.sum(e, 1)), x, 1)))
+    return p
+
+
+def planned(p: Program, threads: int = 1, **fields):
+    """Compile a program as one kernel with a plan."""
+    return tinyc.compile(one_kernel_program(p), plan=fields, threads=threads)
+
+
+def refusal(p: Program, **fields) -> tuple[str, str]:
+    with pytest.raises(TinycError) as caught:
+        planned(p, **fields)
+    (error,) = caught.value.errors
+    return error.name, error.message
+
+
+# --- contractions -----------------------------------------------------------------------------------------------------
+
+
+def random_plan(draw: random.Random) -> dict:
+    """A plan for a contraction, some fields of which a given one may not be able to have."""
+    sizes = [1, 2, 3, 5, 6, 7, 12, 16, 20, 64, 100]
+    fields = {
+        "tile": [draw.choice(sizes), draw.choice(sizes), draw.choice([1, 3, 4, 9, 16, 40, 1000])],
+        "order": draw.choice([["m.o", "n.o", "k.o"], ["n.o", "m.o", "k.o"]]),
+        "vectorize": {"axis": "n", "width": draw.choice([4, 8, 16])},
+        "unroll": {"k.i": draw.choice([1, 2, 3, 8])},
+        "pack": {side: draw.random() < 0.5 for side in "AB" if draw.random() < 0.5},
+        "loop": {"parallelize": [*range(draw.randrange(4))]},
+    }
+    return {name: value for name, value in fields.items() if draw.random() < 0.6}
+
+
+def same_bits(p: Program, one, other) -> bool:
+    """Whether two models give the same."""
+    inputs = random_inputs(p.module, 0)
+    found, expected = one.run_named(inputs), other.run_named(inputs)
+    return all(found[name].tobytes() == each.tobytes() for name, each in expected.items())
+
+
+def built_or_refused(p: Program, plan: dict):
+    """The program compiled with a plan, or None where that is refused as a plan may be."""
+    try:
+        return planned(p, **plan)
+    except TinycError as error:
+        if not {each.name for each in error.errors} <= REFUSALS:
+            raise
+        return None
+
+
+@seeds(12, 300)
+def test_a_random_contraction_with_a_random_plan_agrees_with_the_reference_or_is_refused(seed):
+    draw, built = random.Random(seed), 0
+    while not built:
+        make = draw.choice([each for each in contractions() if draw.random() < 0.5] or contractions())
+        p = make(contraction_programs.Sizes(contraction_programs.SIZES))
+        plan = {"scheme": "cpu_contraction", **random_plan(draw)}
+        print(make.__name__, plan)
+        model = built_or_refused(p, plan)
+        if model is not None:
+            assert agrees(p, model)
+            assert same_bits(p, model, planned(p, threads=5, scheme="cpu_contraction"))
+            built += 1
+
+
+def contractions():
+    """The programs of contractions that are one kernel each."""
+    names = ("plain", "transposed_a", "transposed_b", "batched", "several_k", "k_first", "merged_k", "scores")
+    return [getattr(contraction_programs, name) for name in names] + [
+        each for name, each in vars(contraction_programs).items() if name.startswith("conv")
+    ]
+
+
+def test_a_tile_is_that_of_the_loops():
+    whole, tiled = (planned(gemm(), scheme="cpu_contraction", **plan) for plan in ({}, {"tile": [32, 16, 64]}))
+    assert "tile = array<i64: 32, 16, 64>" in tiled.text("plan")
+    assert "grid = [4, 1, 1]" not in whole.text("exec")
+    assert "grid = [20, 1, 1]" in tiled.text("exec")  # 4 tiles of rows, 5 of columns
+    assert agrees(gemm(), tiled)
+
+
+def test_the_order_and_the_parallel_loops_of_tiles_are_those_of_the_turns():
+    plan = {"tile": [32, 16, 64], "loop": {"parallelize": [0]}}
+    grids = []
+    for order in (["m.o", "n.o", "k.o"], ["n.o", "m.o", "k.o"]):
+        model = planned(gemm(), **plan, order=order)
+        grids += re.findall(r"grid = \[(\d+), 1, 1\]", model.text("exec"))
+        assert agrees(gemm(), model)
+    assert grids == ["4", "5"]
+
+
+def test_what_is_packed_is_what_the_plan_says():
+    def panels(**pack):
+        text = planned(gemm(), pack=pack).text("loops")
+        return text.count("memref.prefetch") > 0, "left" in text
+
+    p = gemm()
+    assert panels(A=True)[1]
+    assert not panels(A=False)[1]
+    assert agrees(p, planned(p, pack={"A": False, "B": False}))
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_vectors_have_the_lanes_that_the_plan_says(width):
+    model = planned(gemm(), vectorize={"axis": "n", "width": width})
+    assert set(re.findall(r"vector\.fma .* : vector<(\d+)xf32>", model.text("loops"))) == {str(width)}
+    assert agrees(gemm(), model)
+
+
+@pytest.mark.parametrize(("factor", "shown"), [(1, "unroll.disable"), (4, 'unroll.count", i32 4')])
+def test_the_loop_of_the_micro_kernel_is_unrolled_as_the_plan_says(factor, shown):
+    model = planned(gemm(), unroll={"k.i": factor})
+    assert f"llvm.loop.{shown}" in model.text("llvm")
+    assert agrees(gemm(), model)
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loop", "shown"),
+    [
+        ({"vectorize": {"axis": 1, "width": 8}}, 'vectorize.width", i32 8'),
+        ({"vectorize": {"axis": 1, "width": 1}}, 'vectorize.enable", i1 false'),
+        ({"unroll": {"axis": 1, "factor": 4}}, 'unroll.count", i32 4'),
+        ({"unroll": {"axis": 1, "factor": 0}}, "unroll.full"),
+        ({"unroll": {"axis": 0, "factor": 1}}, "unroll.disable"),
+    ],
+)
+def test_loops_along_an_axis_are_vectors_or_unrolled_as_the_plan_says(loop, shown):
+    model = planned(softmax(), scheme="cpu_rows", loop=loop)
+    assert "llvm.loop_annotation" in model.text("loops")
+    assert f"llvm.loop.{shown}" in model.text("llvm")
+    assert agrees(softmax(), model)
+
+
+@pytest.mark.parametrize(("axes", "turns"), [([], 1), ([0], 6)])
+def test_the_parallel_loop_has_the_axes_that_the_plan_says(axes, turns):
+    model = planned(softmax(), loop={"parallelize": axes})
+    assert f"grid = [{turns}, 1, 1]" in model.text("exec")
+    assert agrees(softmax(), model)
+
+
+def test_a_tile_of_steps_and_a_block_of_a_transpose_have_the_size_that_the_plan_says():
+    rows = Program(x="f32 40 200")
+    rows.result(rows.sum(rows["x"], 0))
+    model = planned(rows, loop={"tile": [{"axis": 0, "size": 32}]})
+    assert "step %c32" in model.text("loops")
+    assert agrees(rows, model)
+    turned = Program(x="f32 40 50")
+    turned.result(scaled(turned, turned.permute(turned["x"], perm=(1, 0)), 2.0))
+    model = planned(turned, loop={"tile": [{"axis": 0, "size": 8}, {"axis": 1, "size": 8}]})
+    assert "grid = [35, 1, 1]" in model.text("exec")
+    assert agrees(turned, model)
+
+
+@pytest.mark.parametrize("scheme", ["cpu_rows", "cpu_generic"])
+def test_a_contraction_may_be_computed_in_other_loops(scheme):
+    model = planned(gemm(20, 30, 40), scheme=scheme)
+    assert f'scheme = "{scheme}"' in model.text("plan")
+    assert agrees(gemm(20, 30, 40), model)
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [gemm, softmax])
+def test_the_default_plan_is_complete_and_gives_the_same_loops(make):
+    default = tinyc.compile(one_kernel_program(make()))
+    again = tinyc.compile(default.text("plan"))
+    assert again.text("plan") == default.text("plan")
+    assert again.text("loops") == default.text("loops")
+
+
+@pytest.mark.parametrize(
+    ("make", "fields", "expected"),
+    [
+        (gemm, {"tile": [10, 16, 100_000], "pack": {"A": True}}, "bytes of the stack for each thread"),
+        (of_any_rows, {"tile": [2**30, 16, 8]}, "bytes of panels and sums for each thread"),
+        (gemm, {"order": ["k.o", "m.o", "n.o"]}, "the order of tiles is m.o n.o k.o or n.o m.o k.o"),
+        (gemm, {"vectorize": {"axis": "m", "width": 8}}, "vectors are along n"),
+        (gemm, {"unroll": {"m.i": 2}}, "the loop of the micro-kernel is over k.i"),
+        (gemm, {"tile": [4, 4, 4], "pack": {"block": [4, 4, 8]}}, "leave one out"),
+        (gemm, {"loop": {"unroll": {"axis": 0, "factor": 2}}}, "fields of their own"),
+        (gemm, {"loop": {"parallelize": [1]}}, "choose [], [0], [0, 1]"),
+        (gemm, {"loop": {"use_shared_memory": True}}, "which a CPU has none of"),
+        (gemm, {"stages": 2}, "is not used by scheme"),
+        (gemm, {"arch": "sm_80"}, "write cpu, or compile for sm_80"),
+        (gemm, {"scheme": "mma"}, "no kernel builder for on cpu"),
+        (softmax, {"loop": {"unroll": {"axis": 2, "factor": 2}}}, "axes of 6 × 640, counted from 0"),
+        (softmax, {"loop": {"tile": [{"axis": 0, "size": 4}]}}, "computed together along no axis"),
+        (softmax, {"precision": "tf32"}, 'write "ieee"'),
+    ],
+)
+def test_what_a_kernel_cannot_have_is_refused_with_what_it_could(make, fields, expected):
+    name, message = refusal(make(), **fields)
+    assert name in REFUSALS
+    assert expected in message
+
+
+def test_full_unrolling_needs_an_extent_that_is_a_number():
+    p = Program(x="f32 M 64")
+    p.result(p.neg(p["x"]))
+    name, message = refusal(p, loop={"unroll": {"axis": 0, "factor": 0}})
+    assert (name, "its extent M is no number" in message) == ("PlanMismatch", True)
+
+
+def test_a_plan_in_ir_is_judged_where_loops_are_made_of_it():
+    text = tinyc.compile(one_kernel_program(gemm())).text("plan")
+    broken = text.replace("parallelize = array<i64: 0, 1>", "parallelize = array<i64: 1>")
+    with pytest.raises(TinycError, match="the parallel loop is made of the leading loops"):
+        tinyc.compile(broken)
