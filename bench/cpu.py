@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
@@ -48,16 +49,23 @@ Sides = Mapping[str, Callable[[], Any]]
 Row = tuple[str, dict[str, float]]
 
 
+#: The side that is part of the case by itself.
+_ALONE = "alone"
+
+
 def measured(case: Case, rounds: int) -> dict[str, float]:
     """The speed of each side, and tinyc's over the faster library's."""
-    sides = _sides(case)
+    sides = dict(_sides(case))
     results = {name: side() for name, side in sides.items()}
+    results.pop(_ALONE, None)
     expected = np.asarray(results.pop("numpy" if case.in_numpy is not None else "torch"), np.float64)
     most = case.tolerance * np.abs(expected).max()
     for name, found in results.items():
         error = np.abs(np.asarray(found, np.float64) - expected).max()
         if not error <= most:
             raise SystemExit(f"{case.name}: {name}'s numbers are off by {error:g}; {most:g} is allowed")
+    if case.alone is not None:
+        del sides["torch"]  # it was for the numbers
     times = [{name: _repeated(side) for name, side in sides.items()} for _ in range(rounds)]
     speeds = {name: case.work / min(each[name] for each in times) / 1e9 for name in sides}
     ratios = {name: median(each[name] / each["tinyc"] for each in times) for name in sides if name != "tinyc"}
@@ -69,21 +77,29 @@ def _sides(case: Case) -> Sides:
     model, arrays = tinyc.compile(case.program), dict(case.arrays)
     (output,) = model.outputs
     if case.in_numpy is None:
-        tensors = [_tensor(each) for each in arrays.values()]
-        return {
+        tensors, torch = [_tensor(each) for each in arrays.values()], _torch()
+        sides: dict[str, Callable[[], Any]] = {
             "tinyc": lambda: model.run_named(arrays)[output],
-            "torch": lambda: _array(case.in_torch(_torch(), *tensors)),
+            "torch": lambda: _array(case.in_torch(torch, *tensors)),
         }
+        if case.is_compiled:
+            in_torch = torch.compile(partial(case.in_torch, torch))
+            sides["torch.compile"] = lambda: _array(in_torch(*tensors))
+        if case.alone is not None:
+            product = tinyc.compile(case.alone)
+            factors = {each: arrays[each] for each in product.inputs}
+            sides[_ALONE] = lambda: product.run_named(factors)
+        return sides
     in_numpy, (a, b) = case.in_numpy, arrays.values()
     mine, theirs, torchs = (np.empty_like(in_numpy(a, b)) for _ in range(3))
-    sides: dict[str, Callable[[], Any]] = {
+    written: dict[str, Callable[[], Any]] = {
         "tinyc": lambda: model.run_named(arrays, out={output: mine})[output],
         "numpy": lambda: in_numpy(a, b, out=theirs),
     }
     if HAS_TORCH:
         left, right, result = map(_tensor, (a, b, torchs))
-        sides["torch"] = lambda: _array(case.in_torch(_torch(), left, right, out=result))
-    return sides
+        written["torch"] = lambda: _array(case.in_torch(_torch(), left, right, out=result))
+    return written
 
 
 def _torch() -> Any:

@@ -44,8 +44,10 @@ LENGTHS = (128, 512, 1024, 4096)
 class Case:
     """A program, its inputs, and the same in torch, from tensors to a tensor.
 
-    Where `in_numpy` says how, numpy computes it as well, and all write into memory that is there already. Results may
-    be off by `tolerance` of the largest element.
+    Where `in_numpy` says how, numpy computes it as well, and all write into memory that is there already. Where it
+    `is_compiled`, torch.compile's function counts as a library of its own. A program `alone`, which is less than the
+    case, has the place of the libraries: its time counts, of its numbers nothing is asked. Results may be off by
+    `tolerance` of the largest element.
     """
 
     name: str
@@ -55,6 +57,8 @@ class Case:
     in_torch: Callable[..., Any]
     in_numpy: Callable[..., np.ndarray] | None = None
     tolerance: float = 1e-4
+    is_compiled: bool = False
+    alone: Any = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ def groups() -> list[Group]:
         Group("f32 products", "GFLOP/s", _products, geometric_mean=1.0, worst=0.8),
         Group("bf16 products", "GFLOP/s", partial(_narrow_products, "bf16"), geometric_mean=0.8),
         Group("int8 products", "GFLOP/s", partial(_narrow_products, "i8"), geometric_mean=0.8),
+        Group("products with bias and GELU, beside the product alone", "GFLOP/s", _epilogues, worst=0.95),
         Group("convolutions", "GFLOP/s", _convolutions, geometric_mean=0.9),
         Group("rows and elements, f32", "GB/s", partial(_rows, "float"), worst=1.0),
         Group("rows and elements, bf16", "GB/s", partial(_rows, "bfloat16"), worst=1.0),
@@ -138,6 +143,20 @@ def _narrow_products(kind: str) -> Iterator[Case]:
             yield Case(f"{n} × {n} × {n}", product.program, arrays, product.flops, _matmul, tolerance=1e-2)
 
 
+def _epilogues() -> Iterator[Case]:
+    """Cubes with a bias and GELU behind them, whose time is beside that of the product by itself."""
+    for n in CUBES[1:]:
+        arrays = {name: _normal((n, n), seed) for seed, name in enumerate("xw")} | {"b": _normal((n,))}
+        product = {name: arrays[name] for name in "xw"}
+
+        def in_torch(torch: Torch, x: Torch, w: Torch, b: Torch) -> Torch:
+            return torch.nn.functional.gelu(torch.matmul(x, w) + b)
+
+        program = _onnx("p = MatMul(x, w) t = Add(p, b) y = Gelu(t)", arrays, (n, n))
+        alone = _onnx("y = MatMul(x, w)", product, (n, n))
+        yield Case(f"{n} × {n} × {n}", program, arrays, 2 * n**3, in_torch, alone=alone)
+
+
 def _matmul(torch: Torch, a: Torch, b: Torch) -> Torch:
     return torch.matmul(a, b)
 
@@ -188,7 +207,8 @@ def _rows(kind: str) -> Iterator[Case]:
     def case(name: str, body: str, in_torch: Callable[..., Any], shape: Sequence[int], **more: np.ndarray) -> Case:
         arrays = {"x": x, **more}
         written = size * int(np.prod(shape))
-        return Case(name, _onnx(body, arrays, shape), arrays, size * x.size + written, in_torch, tolerance=tolerance)
+        program, work = _onnx(body, arrays, shape), size * x.size + written
+        return Case(name, program, arrays, work, in_torch, tolerance=tolerance, is_compiled=True)
 
     square = (SIDE, SIDE)
     yield case("softmax", "y = Softmax<axis = 1>(x)", lambda torch, x: torch.nn.functional.softmax(x, 1), square)
