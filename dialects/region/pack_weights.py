@@ -1,16 +1,20 @@
 """Weights of products on a CPU in the order in which they are multiplied: packed once, by kernels of their own."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.cpu_product import CpuProduct, RightMatrix
-from tinyc.analysis.graphs import functions_of
-from tinyc.dialects.launch import launchables_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
-from tinyc.dialects.region.launches import call_kernel, kernel_calls, launch_of, replace_call
-from tinyc.dialects.region.to_exec.const_pool import kept_between_runs
+from tinyc.dialects.region.launches import (
+    call_kernel,
+    kept_operands,
+    kernel_calls,
+    kernel_of,
+    launch_of,
+    replace_call,
+)
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import Shape
 from tinyc.mlir import func, ir
@@ -61,15 +65,15 @@ class RegionPackWeights(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Pack the weights of every kernel of `module` that takes them so."""
-        calls, kept = kernel_calls(module), _kept(module)
+        calls, kept = kernel_calls(module), kept_operands(module, kernels_of(module))
         found = _packed_operands(module)
-        packed = {name: each for name, each in found.items() if _are_kept(calls, name, each, kept)}
+        packed = {name: each for name, each in found.items() if each[1].position in kept.get(name, ())}
         packs = _Packs(module)
         for kernel, operand in packed.values():
             _read_panels(kernel, operand)
         for call in calls:
-            if _kernel_of(call) in packed:
-                packs.launch(call, *packed[_kernel_of(call)])
+            if kernel_of(call) in packed:
+                packs.launch(call, *packed[kernel_of(call)])
 
 
 @dataclass(frozen=True)
@@ -80,38 +84,17 @@ class _Operand:
     matrix: RightMatrix
 
 
-def _kept(module: ir.Module) -> set[ir.Value]:
-    """The values of the host functions that are the same in all runs."""
-    launchables = launchables_of(module)
-    return set[ir.Value]().union(*(kept_between_runs(each, launchables)[0] for each in functions_of(module)))
-
-
 def _packed_operands(module: ir.Module) -> dict[str, tuple[Kernel, _Operand]]:
     """The kernels by name that would be given a matrix in panels, and which operand that is."""
     found: dict[str, tuple[Kernel, _Operand]] = {}
     for name, kernel in kernels_of(module).items():
         product = kernel.nest
-        if isinstance(product, CpuProduct) and not (kernel.sizes or kernel.guards):
+        if isinstance(product, CpuProduct):
             packed = product.right_matrix
             if packed is not None and len(list(packed[0].uses)) == 1:
                 buffer, matrix = packed
                 found[name] = kernel, _Operand(list[ir.Value](kernel.buffers).index(buffer), matrix)
     return found
-
-
-def _are_kept(
-    calls: Sequence[func.CallIndirectOp], name: str, found: tuple[Kernel, _Operand], kept: Collection[ir.Value]
-) -> bool:
-    """Whether the operand is the same in all runs wherever the kernel is launched, and it is launched as it is."""
-    _, operand = found
-    own = [each for each in calls if _kernel_of(each) == name]
-    return bool(own) and all(
-        each.callee_operands[operand.position] in kept and not launch_of(each).alternatives for each in own
-    )
-
-
-def _kernel_of(call: func.CallIndirectOp) -> str:
-    return launch_of(call).kernel.value
 
 
 # --- the kernel that multiplies ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
+from tinyc.dialects.region.launches import kept_operands
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
 from tinyc.passes import Pass
@@ -87,7 +88,7 @@ class RegionPlan(Pass):
     def run(self, module: ir.Module) -> None:
         """Give every kernel of `module` a plan, or none of them one if a plan is refused."""
         target = machine_of(self.arch)
-        candidates = candidates_of(module)
+        candidates = candidates_of(module, target)
         given = given_plans(self.plan, candidates, target)
         plans: dict[Kernel, Plan] = {}
         errors: list[TinycError] = []
@@ -102,10 +103,12 @@ class RegionPlan(Pass):
             kernel.op.attributes[_ATTRIBUTE] = plan_attribute(plan)
 
 
-def candidates_of(module: ir.Module) -> dict[Kernel, Candidate]:
-    """The facts about each kernel of a module."""
-    names = host_names(module)
-    return {kernel: kernel_candidate(kernel, names) for kernel in kernels_of(module).values()}
+def candidates_of(module: ir.Module, target: Machine) -> dict[Kernel, Candidate]:
+    """The facts about each kernel of a module; on a CPU also what its weights are, which may be packed once."""
+    names, kernels = host_names(module), kernels_of(module)
+    kept = kept_operands(module, kernels) if isinstance(target, CpuTarget) else {}
+    found = {kernel: kernel_candidate(kernel, names) for kernel in kernels.values()}
+    return {kernel: dataclasses.replace(each, kept=kept.get(kernel.name, each.kept)) for kernel, each in found.items()}
 
 
 def given_plans(source: object, candidates: Mapping[Kernel, Candidate], target: Machine) -> dict[Kernel, Plan]:

@@ -136,7 +136,8 @@ class Candidate:
     `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
     its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently,
     `tensors` what the buffers hold, the outputs last. `pattern` is that of its one contraction; `local_edges` are only
-    known of a kernel that exists, and so is its `op`. `limits` are what symbols are at most where it is launched.
+    known of a kernel that exists, and so are its `op`, and the buffers `kept`, by position, that hold the same in all
+    runs of a program. `limits` are what symbols are at most where it is launched.
     """
 
     name: str
@@ -152,3 +153,4 @@ class Candidate:
     local_edges: tuple[LocalEdge, ...] = ()
     limits: tuple[tuple[str, int], ...] = ()
     op: "KernelOp | None" = field(default=None, compare=False, repr=False)
+    kept: frozenset[int] = frozenset()

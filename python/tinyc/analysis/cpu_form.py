@@ -93,15 +93,19 @@ class ProductLoops:
     has_columns_left: bool
 
 
-def product_loops(loops: FusedLoops, target: CpuTarget) -> ProductLoops | str:
-    """The loops of rows and columns that tiles of a product run over, or why there are no tiles."""
+def product_loops(loops: FusedLoops, target: CpuTarget, has_columns_left: bool | None = None) -> ProductLoops | str:
+    """The loops of rows and columns that tiles of a product run over, or why there are no tiles.
+
+    Which factor has the columns is decided by the loops, unless it is said.
+    """
     if loops.why_no_product:
         return loops.why_no_product
     (phase,) = loops.reductions
     left, right = (_axes_called(phase, phase.block.attributes[side]) for side in ("lhs_idx", "rhs_idx"))
     sides = {True: _places(phase, left - right), False: _places(phase, right - left)}
-    has_columns_left = _has_columns_left(loops, sides)
     if has_columns_left is None:
+        has_columns_left = _has_columns_left(loops, sides)
+    if has_columns_left is None or not sides[has_columns_left]:
         return "its last loop is not along the columns of one operand"
     found = ProductLoops(sides[not has_columns_left], sides[has_columns_left], has_columns_left)
     if not any(jumps(read, phase.loops[found.columns[-1]]) for read in phase.block.accesses):

@@ -94,8 +94,9 @@ class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
     `op` is the sum, and `phase` what computes it. Where the left operand is a vector, there is one row, and no loop.
-    Tiles are taken along the loops at the positions `order`, outermost first, of which the first `parallel` are in the
-    parallel loop; by default all are, as they lie. What a plan asks for besides is in `asked`.
+    Of the rows and columns, `sides` has all loops. Tiles are taken along the loops at the positions `order`, outermost
+    first, of which the first `parallel` are in the parallel loop; by default all are, as they lie. What a plan asks for
+    besides is in `asked`.
     """
 
     kernel: KernelLoops
@@ -105,6 +106,7 @@ class CpuProduct:
     columns: TileSide
     left: ir.Value
     right: ir.Value
+    sides: ProductLoops
     order: tuple[int, ...]
     parallel: int
     asked: "ProductChoices"
@@ -322,7 +324,7 @@ def _usual_tiles(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices
     rows = tile_side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
     columns = tile_side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
     order = tuple(range(len(kernel.loops.extents)))
-    return CpuProduct(kernel, op, phase, rows, columns, left, right, order, len(order), asked)
+    return CpuProduct(kernel, op, phase, rows, columns, left, right, found, order, len(order), asked)
 
 
 def _most_of_even_tiles(product: CpuProduct) -> int:

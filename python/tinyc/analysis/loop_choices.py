@@ -18,10 +18,14 @@ Refuse: TypeAlias = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class LoopChoices:
-    """The decisions of a plan; what it cannot have is told to `refuse`, and the default stands in its place."""
+    """The decisions of a plan; what it cannot have is told to `refuse`, and the default stands in its place.
+
+    A default may depend on which buffers of the kernel hold the same in all runs: those at the positions `kept`.
+    """
 
     plan: Plan
     refuse: Refuse
+    kept: frozenset[int] = frozenset()
 
     def parallel(self, loops: Shape, default: int) -> int:
         """How many of the leading `loops` are in the parallel one."""

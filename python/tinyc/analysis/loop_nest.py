@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from tinyc.analysis.access import DimAxes
 from tinyc.analysis.cpu_attention import CpuAttention
-from tinyc.analysis.cpu_form import CpuForm, attention_loops, cpu_form, product_loops, why_no_form
+from tinyc.analysis.cpu_form import CpuForm, attention_loops, cpu_form, why_no_form
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, scan_of
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
@@ -158,9 +158,7 @@ def planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
         choices.tile_size((), 0)
         return ElementNest(_parallel(_shared(shapes, _outer), choices), max(shapes, key=len))
     if form is CpuForm.PRODUCT:
-        found = product_loops(kernel.loops, GENERIC_CPU)
-        assert not isinstance(found, str), found  # it has the form of one
-        return planned_product(kernel, found, choices)
+        return planned_product(kernel, choices)
     if form is CpuForm.ATTENTION:
         attention = attention_loops(kernel.loops)
         assert not isinstance(attention, str), attention  # it has the form of it

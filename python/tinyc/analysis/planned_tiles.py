@@ -13,6 +13,8 @@ from tinyc.analysis.cpu_form import AttentionLoops, ProductLoops, product_loops
 from tinyc.analysis.cpu_product import CpuProduct, ProductChoices, TileSide, cpu_product, sized_side
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.loop_choices import Decisions, LoopChoices, leading_axes
+from tinyc.expr import extents
+from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
 
 #: What a tile may take of the stack, and of memory that a thread has to itself.
@@ -22,12 +24,15 @@ _KEYS = 42
 #: The lanes that a vector of a micro-kernel may have.
 _LANES = (4, 8, 16)
 _ROWS, _COLUMNS, _PRODUCTS = "m.o", "n.o", "k.o"
+#: The layout of the result, of `layout_hints`.
+_STRIDE = "C_stride"
 #: The axis whose steps the micro-kernel takes.
 _STEP = "k.i"
 
 
-def planned_product(kernel: KernelLoops, found: ProductLoops, choices: LoopChoices) -> CpuProduct:
+def planned_product(kernel: KernelLoops, choices: LoopChoices) -> CpuProduct:
     """The product that a kernel is, with the choices of a plan."""
+    found = _sides(kernel, choices)
     tile, usual = choices.product_tile, cpu_product(kernel, found)
     asked = ProductChoices(
         packs_left=choices.packs("A", "" if usual.has_left_in_place else "its rows do not lie along the sum in memory"),
@@ -61,10 +66,62 @@ def product_decisions(product: CpuProduct) -> Decisions:
     """What a plan has for a product."""
     tile = product.asked.tile or (product.rows.most, product.columns.most, product.panel_depth)
     pack = {"A": not product.reads_left_in_place, "B": not product.reads_right_in_place, "block": tile}
-    found = product_loops(product.kernel.loops, GENERIC_CPU)
-    assert not isinstance(found, str), found  # it has the form of one
-    order = _sides_in_order(product.order, found.rows, found.columns)
-    return {"tile": tile, "pack": pack, "order": order, "loop": {"parallelize": leading_axes(product.parallel)}}
+    order = _sides_in_order(product.order, product.sides.rows, product.sides.columns)
+    return {
+        "tile": tile,
+        "order": order,
+        "layout_hints": {_STRIDE: _stride_of(product.sides)},
+        "pack": pack,
+        "loop": {"parallelize": leading_axes(product.parallel)},
+    }
+
+
+# --- rows and columns -------------------------------------------------------------------------------------------------
+
+
+def _sides(kernel: KernelLoops, choices: LoopChoices) -> ProductLoops:
+    """Which loops are rows and which are columns: as a plan says, or as it suits the operands."""
+    usual = product_loops(kernel.loops, GENERIC_CPU)
+    assert not isinstance(usual, str), usual  # it has the form of a product
+    hints = choices.plan.layout_hints or {}
+    for name in hints:
+        if name != _STRIDE:
+            message = f"has {name}, which is for shared memory; a CPU has '{_STRIDE}' alone: leave it out"
+            choices.refuse("UnsupportedPlan", "layout_hints", message)
+    turned = product_loops(kernel.loops, GENERIC_CPU, not usual.has_columns_left)
+    asked = hints.get(_STRIDE)
+    if asked is None:
+        is_better = not isinstance(turned, str) and _reads_kept_weights(kernel, usual, turned, choices)
+        return turned if is_better and not isinstance(turned, str) else usual
+    if asked == _stride_of(usual):
+        return usual
+    if not isinstance(turned, str):
+        return turned
+    message = f"has '{_STRIDE}' {asked}, and there are no tiles of it, since {turned}; write {_stride_of(usual)}"
+    choices.refuse("PlanMismatch", "layout_hints", message)
+    return usual
+
+
+def _stride_of(sides: ProductLoops) -> str:
+    """Whether columns are along the last loop, where results are beside each other, or rows are."""
+    return "row" if max(sides.columns) > max(sides.rows, default=-1) else "col"
+
+
+def _reads_kept_weights(kernel: KernelLoops, usual: ProductLoops, turned: ProductLoops, choices: LoopChoices) -> bool:
+    """Whether a turned product reads weights in panels, which are packed once, and has rows for one tile of columns.
+
+    So are the places of a small image: as columns they fill no whole number of vectors, and what is read of them is
+    packed again for each tile of rows.
+    """
+    places = extents.product([kernel.loops.extents[place] for place in usual.columns])
+    fewest, most = GENERIC_CPU.rows_worth_packing, GENERIC_CPU.tile_columns
+    if not choices.kept or not isinstance(places, int) or not fewest <= places <= most:
+        return False
+    packed = cpu_product(kernel, turned).right_matrix
+    if packed is None:
+        return False
+    buffer, _ = packed
+    return isinstance(buffer, ir.BlockArgument) and buffer.arg_number in choices.kept and len(list(buffer.uses)) == 1
 
 
 # --- tiles ------------------------------------------------------------------------------------------------------------

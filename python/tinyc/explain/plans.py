@@ -62,7 +62,7 @@ def kernel_plans(module: ir.Module, source: object, target: Machine) -> tuple[Ke
     Raises:
         TinycError: what is wrong with the source of plans; a plan that is refused.
     """
-    candidates = candidates_of(module)
+    candidates = candidates_of(module, target)
     given = given_plans(source, candidates, target)
     return tuple(_planned(kernel, candidate, target, given.get(kernel)) for kernel, candidate in candidates.items())
 

@@ -3,6 +3,7 @@
 import random
 import re
 
+import numpy as np
 import pytest
 
 import tinyc
@@ -62,6 +63,7 @@ def random_plan(draw: random.Random) -> dict:
         "vectorize": {"axis": "n", "width": draw.choice([4, 8, 16])},
         "unroll": {"k.i": draw.choice([1, 2, 3, 8])},
         "pack": {side: draw.random() < 0.5 for side in "AB" if draw.random() < 0.5},
+        "layout_hints": {"C_stride": draw.choice(["row", "col"])},
         "loop": {"parallelize": [*range(draw.randrange(4))]},
     }
     return {name: value for name, value in fields.items() if draw.random() < 0.6}
@@ -134,6 +136,41 @@ def test_what_is_packed_is_what_the_plan_says():
     assert panels(A=True)[1]
     assert not panels(A=False)[1]
     assert agrees(p, planned(p, pack={"A": False, "B": False}))
+
+
+def convolution(side: int, filters: int = 96, channels: int = 40):
+    """A 1 × 1 convolution of an image, whose places are the last loops, and of its weights."""
+    p = Program(x=f"f32 1 {channels} {side} {side}", w=f"f32 {filters} {channels}")
+    shape = f"1 {filters} {side} {side} {channels}"
+    image = p.expand(p.permute(p["x"], perm=(0, 2, 3, 1)), shape=shape, broadcast_dimensions=(0, 2, 3, 4))
+    y = p.sum(p.mul(image, p.expand(p["w"], shape=shape, broadcast_dimensions=(1, 4))), 4)
+    p.result(p.relu(y))
+    return p
+
+
+@pytest.mark.parametrize("stride", ["row", "col"])
+def test_columns_are_along_the_last_loop_or_across_it_as_the_plan_says(stride):
+    p = convolution(7)
+    model = planned(p, layout_hints={"C_stride": stride})
+    assert f'C_stride = "{stride}"' in model.text("plan")
+    assert ("tile = array<i64: 96, 49, 40>" in model.text("plan")) is (stride == "row")
+    assert ("tile = array<i64: 49, 96, 40>" in model.text("plan")) is (stride == "col")
+    assert agrees(p, model)
+    assert same_bits(p, model, planned(p, threads=5))
+
+
+@pytest.mark.parametrize(("side", "stride"), [(5, "row"), (7, "col"), (14, "col"), (17, "row")])
+def test_places_of_a_small_image_are_rows_where_weights_are_packed_once(side, stride):
+    p = convolution(side)
+    inputs = random_inputs(p.module, 0)
+    model = tinyc.compile(p.module, weights={"w": inputs["w"]})
+    assert f'C_stride = "{stride}"' in model.text("plan")
+    assert ('sym_name = "pack"' in model.text("plan")) is (stride == "col")
+    expected = tinyc.compile(p.module, target="reference").run_named(inputs)
+    found = model.run_named({"x": inputs["x"]})
+    for name, each in expected.items():
+        np.testing.assert_allclose(found[name], each, 1e-4, 1e-4)
+    assert 'C_stride = "row"' in tinyc.compile(p.module).text("plan")
 
 
 @pytest.mark.parametrize("width", [4, 8, 16])
@@ -219,6 +256,7 @@ def test_the_default_plan_is_complete_and_gives_the_same_loops(make):
         (gemm, {"tile": [4, 4, 4], "pack": {"block": [4, 4, 8]}}, "leave one out"),
         (gemm, {"loop": {"unroll": {"axis": 0, "factor": 2}}}, "fields of their own"),
         (gemm, {"loop": {"parallelize": [1]}}, "choose [], [0], [0, 1]"),
+        (gemm, {"layout_hints": {"A_swizzle": True}}, "has A_swizzle, which is for shared memory"),
         (gemm, {"loop": {"use_shared_memory": True}}, "which a CPU has none of"),
         (gemm, {"stages": 2}, "is not used by scheme"),
         (gemm, {"arch": "sm_80"}, "write cpu, or compile for sm_80"),

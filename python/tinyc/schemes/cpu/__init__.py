@@ -50,7 +50,7 @@ class CpuKind(KernelKind[CpuTarget]):
         from tinyc.analysis.loop_nest import nest_decisions, nest_loops, planned_nest  # MLIR: of kernels that exist
 
         assert candidate.op is not None  # plans are for kernels
-        choices = LoopChoices(plan, refusals.add)
+        choices = LoopChoices(plan, refusals.add, candidate.kept)
         nest = planned_nest(candidate.op, choices)
         choices.check_axes(nest_loops(nest))
         decided = nest_decisions(nest)
@@ -74,7 +74,7 @@ class CpuContraction(CpuKind):
     """A contraction with an m, an n and a k, and element-wise ops behind it: a tile of accumulators at a time."""
 
     name = "cpu_contraction"
-    fields = ("tile", "order", "unroll", "vectorize", "pack", "loop")
+    fields = ("tile", "order", "unroll", "vectorize", "layout_hints", "pack", "loop")
 
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """An element of an operand is computed once for a tile."""
