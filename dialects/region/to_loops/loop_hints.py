@@ -37,10 +37,13 @@ class LoopHints:
             None if unroll is None else (unroll["axis"], unroll["factor"]),
         )
 
-    def mark(self, counter: ir.Value, axes: Collection[int]) -> None:
-        """Annotate the loop whose index a value is, which runs along some axes; another value is of no loop."""
+    def mark(self, counter: ir.Value, axes: Collection[int], *, is_in_order: bool = False) -> None:
+        """Annotate the loop whose index a value is, which runs along some axes; another value is of no loop.
+
+        What is computed in order has no vectors: LLVM would add up in another order.
+        """
         found: dict[str, str] = {}
-        if self.vectorize is not None and self.vectorize[0] in axes:
+        if self.vectorize is not None and self.vectorize[0] in axes and not is_in_order:
             width = self.vectorize[1]
             found["vectorize"] = "disable = true" if width == 1 else f"disable = false, width = {width} : i32"
         if self.unroll is not None and self.unroll[0] in axes:
@@ -48,19 +51,27 @@ class LoopHints:
         if found:
             _annotate(counter, found)
 
-    def require_loops(self, kernel: Kernel, function: ir.Operation) -> None:
-        """Check that there are loops of a kernel's function that do what is asked for.
+    def keep_innermost(self, kernel: Kernel, function: ir.Operation) -> None:
+        """Leave vectors to innermost loops, which alone can have them, and check that there are loops for each choice.
 
         Raises:
             TinycError: `PlanMismatch`: no loop runs along the axis.
         """
-        annotated = [str(op.attributes[_ANNOTATION]) for op in ops_inside(function) if _ANNOTATION in op.attributes]
-        for what, asked in (("vectorize", self.vectorize), ("unroll", self.unroll)):
-            if asked is not None and not any(what in each for each in annotated):
-                message = (
-                    f"the plan of @{kernel.name}: 'loop' has '{what}' of axis {asked[0]}, along which no loop runs"
-                )
-                raise TinycError("PlanMismatch", f"{message}; leave it out", where(kernel.location))
+        annotated = [op for op in ops_inside(function) if _ANNOTATION in op.attributes]
+        for op in annotated:
+            if self.vectorize is not None and any(isinstance(each, scf.ForOp) for each in ops_inside(op.operation)):
+                is_unrolled = self.unroll is not None and "unroll" in str(op.attributes[_ANNOTATION])
+                del op.attributes[_ANNOTATION]
+                if is_unrolled and self.unroll is not None:
+                    op.attributes[_ANNOTATION] = _annotation({"unroll": _unrolling(self.unroll[1])})
+        left = [str(op.attributes[_ANNOTATION]) for op in annotated if _ANNOTATION in op.attributes]
+        for what, asked, which in (
+            ("vectorize", self.vectorize, "innermost loop of its own, in any order,"),
+            ("unroll", self.unroll, "loop of its own"),
+        ):
+            if asked is not None and not any(what in each for each in left):
+                message = f"'loop' has '{what}' of axis {asked[0]}, along which no {which} runs; leave it out"
+                raise TinycError("PlanMismatch", f"the plan of @{kernel.name}: {message}", where(kernel.location))
 
 
 def mark_unrolled(counter: ir.Value, factor: int) -> None:
@@ -77,5 +88,9 @@ def _annotate(counter: ir.Value, parts: dict[str, str]) -> None:
     block = counter.owner
     loop = block.owner if isinstance(block, ir.Block) else None
     if isinstance(loop, scf.ForOp) and counter == loop.induction_variable:
-        shown = ", ".join(f"{name} = <{what}>" for name, what in parts.items())
-        loop.attributes[_ANNOTATION] = ir.Attribute.parse(f"#llvm.loop_annotation<{shown}>")
+        loop.attributes[_ANNOTATION] = _annotation(parts)
+
+
+def _annotation(parts: dict[str, str]) -> ir.Attribute:
+    shown = ", ".join(f"{name} = <{what}>" for name, what in parts.items())
+    return ir.Attribute.parse(f"#llvm.loop_annotation<{shown}>")

@@ -137,7 +137,7 @@ def _write_function(kernel: Kernel, unit: VectorUnit) -> None:
         with ir.InsertionPoint(function.entry_block), here():
             _write_nest(kernel, elements, unit, workspaces, *arguments[-2:])
             func.ReturnOp([])
-        LoopHints.of(kernel).require_loops(kernel, function.operation)
+        LoopHints.of(kernel).keep_innermost(kernel, function.operation)
 
 
 def _row_major(tensor: TensorType) -> ir.MemRefType:

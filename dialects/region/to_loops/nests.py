@@ -57,8 +57,11 @@ def scan_nest(elements: Elements, kernel: Kernel, nest: ScanNest, low: ir.Value,
         with elements.loop(0, count, below=TILE) as offset:
             memref.store(initial(op), accumulators, [offset])
         with elements.loop(0, extent) as step, elements.loop(0, count, below=TILE) as offset:
-            for axis, counter in ((scan.axis, step), *([(len(shape) - 1, offset)] if after else [])):
-                hints.mark(counter, [axis])
+            hints.mark(step, [scan.axis], is_in_order=True)
+            if after:
+                hints.mark(offset, [len(shape) - 1])
+            for axis, counter in enumerate((*before, step, *between)):
+                hints.mark(counter, [axis], is_in_order=axis == scan.axis)
             position = elements.mirrored(step, extent) if scan.reverse else step
             index = (*before, position, *between, *([elements.moved(tile, offset)] if after else []))
             so_far = memref.load(accumulators, [offset])

@@ -125,7 +125,7 @@ class _Step:
         with self._inside(phase, phase.inner, places) as here:
 
             def term(reduced: IndexValues) -> ir.Value:
-                self._mark(phase, groups, reduced)
+                self._mark(phase, groups, reduced, is_in_order=True)
                 return self._term(op, {**here, **self._apart(phase, groups, reduced)})
 
             def mark(lane: ir.Value) -> None:
@@ -196,7 +196,7 @@ class _Step:
             with self._along(phase, run, near) as here:
                 memref.store(initial(op), memory, slot(here))
             with elements.loop(0, extent) as step, self._along(phase, run, near) as there:
-                self._mark(phase, [(along,)], (step,))
+                self._mark(phase, [(along,)], (step,), is_in_order=True)
                 here = {**there, along: elements.mirrored(step, extent) if scan.reverse else step}
                 index = self._result_index(op, here)
                 so_far = memref.load(memory, slot(here))
@@ -214,14 +214,16 @@ class _Step:
         """Emit loops over axes of a phase; give the values of all axes in them."""
         groups = merged_axes(self.steps.kernel, phase, axes)
         with self.elements.loops([self._extent(phase, group) for group in groups]) as at:
-            self._mark(phase, groups, at)
+            self._mark(phase, groups, at, is_in_order=not {*axes}.isdisjoint(phase.reduced))
             yield {**places, **self._apart(phase, groups, at)}
 
-    def _mark(self, phase: Phase, groups: Sequence[Sequence[int]], counters: IndexValues) -> None:
+    def _mark(
+        self, phase: Phase, groups: Sequence[Sequence[int]], counters: IndexValues, *, is_in_order: bool = False
+    ) -> None:
         """Annotate the loops over groups of axes of a phase as the plan asks, which counts common loops first."""
         numbers = (*phase.loops, *phase.inner, *phase.reduced)
         for group, counter in zip(groups, counters, strict=True):
-            self.hints.mark(counter, [numbers.index(axis) for axis in group])
+            self.hints.mark(counter, [numbers.index(axis) for axis in group], is_in_order=is_in_order)
 
     def _extent(self, phase: Phase, axes: Sequence[int]) -> Dim:
         return extents.product(phase.block.statement.shape[axis] for axis in axes)

@@ -207,9 +207,16 @@ class CpuProduct:
             return False
         room, columns = tensor_type(access.source.type).shape[-1], self.columns.lines
         has_zeros = isinstance(columns, int) and isinstance(room, int) and room - columns >= region.PANEL_COLUMNS
-        return has_zeros and access.map == tuple(
-            axes.term(Axis(each)) for each in (*self.phase.reduced, *self.column_axes)
+        return (
+            has_zeros
+            and self._has_whole_panels
+            and access.map == tuple(axes.term(Axis(each)) for each in (*self.phase.reduced, *self.column_axes))
         )
+
+    @property
+    def _has_whole_panels(self) -> bool:
+        """Whether tiles begin with panels of the columns, so that no vector is in two of them."""
+        return self.columns.most % region.PANEL_COLUMNS == 0 or self.columns.most == self.columns.lines
 
     @property
     def packs_right(self) -> bool:
@@ -221,6 +228,8 @@ class CpuProduct:
         """The right operand as a matrix, and its buffer, where it is packed and all of that; None where it is not."""
         access, products, columns = self.reads.access(self.right), self.depth, self.columns.lines
         if access is None or not (self.packs_right and isinstance(products, int) and isinstance(columns, int)):
+            return None
+        if not self._has_whole_panels:
             return None
         if len(self.column_axes) != 1 or len(self.phase.reduced) != 1 or min(products, columns) < 2:
             return None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tinyc.diagnostics import InternalError
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.plan.fields import Plan
@@ -40,20 +41,28 @@ class LoopChoices:
         return default
 
     def tile_size(self, axes: tuple[int, ...], default: int) -> int:
-        """How many turns of the loops at `axes` are computed together; with no axes there are no such tiles."""
-        size = default
+        """How many turns of the loops at `axes`, all of them, are computed together."""
+        given: dict[int, int] = {}
         for entry in (self.plan.loop or {}).get("tile", ()):
-            if entry["axis"] not in axes:
+            axis, size = entry["axis"], entry["size"]
+            if axis not in axes:
                 where = f"axes {', '.join(map(str, axes))}" if axes else "no axis"
-                message = f"has a tile along axis {entry['axis']}, and its steps are computed together along {where}"
+                message = f"has a tile along axis {axis}, and its steps are computed together along {where}"
                 self.refuse("PlanMismatch", "loop", f"{message}; leave it out")
-            elif entry["size"] < 2:
-                self.refuse("PlanMismatch", "loop", f"has a tile of {entry['size']} steps; it has 2 at least")
-            elif size not in (default, entry["size"]):
-                self.refuse("PlanMismatch", "loop", "has tiles of two sizes; a block has one size along both its sides")
+            elif size < 2:
+                self.refuse("PlanMismatch", "loop", f"has a tile of {size} steps; choose 2 or more, or leave it out")
+            elif axis in given:
+                self.refuse("PlanMismatch", "loop", f"has two tiles along axis {axis}; leave one out")
             else:
-                size = entry["size"]
-        return size
+                given[axis] = size
+        if len({*given.values()}) > 1:
+            shown = " and ".join(map(str, given.values()))
+            self.refuse("PlanMismatch", "loop", f"has tiles of {shown}, and a block has one size along both its sides")
+        return next(iter(given.values()), default)
+
+    def refuse_tiles(self) -> None:
+        """Refuse tiles of steps that are computed one by one."""
+        self.tile_size((), 0)
 
     def check_axes(self, loops: Shape | None) -> None:
         """Check what is said of the loops along some axes, of these extents; None of a kernel in tiles of its own."""
@@ -112,8 +121,9 @@ def enough_loops(loops: Shape, turns: int) -> int:
     return len(loops)
 
 
-def _no_refusal(_name: str, _field: str, _message: str) -> None:
+def _no_refusal(_name: str, field: str, message: str) -> None:
     """Nothing is refused of a plan that says nothing."""
+    raise InternalError(f"a default is refused: '{field}' {message}")
 
 
 #: All defaults.

@@ -5,7 +5,7 @@ by: that of an op that walks an axis in order (a search, updates), or of the for
 the decisions of a nest as a plan has them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.locations import where
 from tinyc.plan.attribute import plan_of_attribute
-from tinyc.plan.fields import Plan
+from tinyc.plan.fields import FORMED_FIELDS, Plan
 from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.names import CPU_FORMS
 from tinyc.target import GENERIC_CPU
@@ -125,6 +125,10 @@ class BlockNest:
         return self.steps.loops.extents
 
 
+#: The fields of a plan that are no decision of loops; and those that a nest has where they are given.
+_OF_ALL = ("scheme", "arch", "precision")
+_BESIDE: Mapping[type, tuple[str, ...]] = {CpuProduct: ("vectorize", "unroll")}
+
 LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | BlockNest | CpuProduct | CpuAttention
 
 
@@ -135,27 +139,44 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
         TinycError: `InvalidPlan`; what the plan asks for and the loops cannot have.
     """
     plan = plan_of_attribute(op.attributes["plan"], where(op.location)) if "plan" in op.attributes else Plan()
-    if plan.scheme not in CPU_FORMS or plan.arch not in (None, *GENERIC_CPU.names):  # none, or a GPU's
+    is_of_gpu = plan.scheme not in (None, *CPU_FORMS) or plan.arch not in (None, *GENERIC_CPU.names)
+    if is_of_gpu or FORMED_FIELDS.issuperset(plan.values()):
         return planned_nest(op, NO_CHOICES)
     refusals = PlanRefusals(op.sym_name.value, where(op.location))
     nest = planned_nest(op, LoopChoices(plan, refusals.add))
+    for field in plan.values():
+        if field not in (*_OF_ALL, *FORMED_FIELDS, *nest_decisions(nest), *_BESIDE.get(type(nest), ())):
+            refusals.add("UnsupportedPlan", field, "is not used by the loops of this kernel; leave it out")
+    if plan.precision not in (None, "ieee"):
+        message = f"is '{plan.precision}', which a CPU does not have; write \"ieee\""
+        refusals.add("UnsupportedPlan", "precision", message)
     refusals.raise_all()
     return nest
 
 
 def planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
     """The loops of a kernel with the choices of a plan; what it cannot have is refused."""
+    nest = _planned_nest(op, choices)
+    choices.check_axes(nest_loops(nest))
+    return nest
+
+
+def _planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
     body = body_of(op)
     shapes = [region.held_tensor(each.buffer.type).shape for each in body if isinstance(each, region.YieldOp)]
     ordered = next((each for each in body if isinstance(each, region.OrderedOp)), None)
     if ordered is not None:
-        choices.tile_size((), 0)
+        asked = choices.plan.scheme
+        if asked is not None and CpuForm[CPU_FORMS[asked]] is not CpuForm.ELEMENTS:
+            message = f"is '{asked}', and the kernel walks an axis in order; leave it out"
+            choices.refuse("PlanMismatch", "scheme", message)
+        choices.refuse_tiles()
         leading = _shared(shapes, lambda shape: shape[: ordered.axis.value])
         return OrderedNest(_parallel(leading, choices), (), ordered)
     kernel = kernel_loops(op)
     form = CpuForm.ELEMENTS if isinstance(kernel, str) else _form(kernel, choices)
     if isinstance(kernel, str) or form is CpuForm.ELEMENTS:
-        choices.tile_size((), 0)
+        choices.refuse_tiles()
         return ElementNest(_parallel(_shared(shapes, _outer), choices), max(shapes, key=len))
     if form is CpuForm.PRODUCT:
         return planned_product(kernel, choices)
@@ -205,7 +226,7 @@ def _scan_nest(kernel: KernelLoops, choices: LoopChoices) -> ScanNest:
     (phase,) = kernel.loops.reductions
     op, scan = kernel.value(phase).owner, scan_of(kernel, phase)
     assert isinstance(op, tiny.ReduceOp)  # what scans
-    choices.tile_size((), 0)
+    choices.refuse_tiles()
     shape = tensor_type(op.output.type).shape
     return ScanNest(_parallel(shape[: scan.axis], choices), shape, op, scan, kernel.dims)
 
@@ -216,9 +237,14 @@ def _in_blocks(steps: CpuSteps, choices: LoopChoices) -> BlockNest | None:
     if found is None:
         return None
     sides = (found.across, found.innermost)
-    size = choices.tile_size(sides, GENERIC_CPU.block_side)
+    size = GENERIC_CPU.block_side
     if any(extents.is_nonnegative(size - loops.extents[side]) for side in sides):
         return None
+    size = choices.tile_size(sides, size)
+    if any(extents.is_nonnegative(size - loops.extents[side]) for side in sides):
+        shown = " × ".join(str(loops.extents[side]) for side in sides)
+        message = f"has blocks of {size}, and the loops that are transposed are {shown}; choose a smaller one"
+        choices.refuse("PlanMismatch", "loop", message)
     blocks = BlockNest(steps, sides, size, len(loops.extents))
     return replace(blocks, parallel=choices.parallel(blocks.blocks, blocks.parallel))
 
@@ -228,12 +254,13 @@ def _over_steps(op: region.KernelOp, steps: CpuSteps, choices: LoopChoices) -> S
     loops = steps.loops.extents
     size = choices.tile_size((len(loops) - 1,) if steps.in_tiles else (), steps.tile)
     if size != steps.tile:
-        sized = cpu_steps(op, steps.kernel, size)
-        if sized.in_tiles:
+        sums = sum(phase.block.element.accumulator.size_bytes for phase in steps.loops.reductions) * size
+        sized = cpu_steps(op, steps.kernel, size) if sums <= GENERIC_CPU.step_bytes else steps
+        if sized.in_tiles and sized.tile == size:
             steps = sized
         else:
-            message = f"has a tile of {size} steps, which hold more than {GENERIC_CPU.step_bytes} bytes"
-            choices.refuse("ResourceExceeded", "loop", f"{message}; choose a smaller one")
+            message = f"has a tile of {size} steps, whose sums and rows take more than {GENERIC_CPU.step_bytes} bytes"
+            choices.refuse("ResourceExceeded", "loop", f"{message} of the stack; choose a smaller one")
     if not steps.runs_along_last_loop:
         return StepNest(_parallel(loops, choices), 1, steps)
     if len(loops) > 1:

@@ -150,7 +150,7 @@ def _attention_in(attention: CpuAttention, tile: tuple[int, int, int], choices: 
         message = f"has {depth} along k, and a query has {attention.key_depth} elements; choose that"
         choices.refuse("PlanMismatch", "tile", message)
     if keys % _KEYS:
-        message = f"has {keys} along n, and keys are taken in micro-kernels of all CPUs; choose a multiple of {_KEYS}"
+        message = f"has {keys} along n, and keys are taken {_KEYS} at a time; choose a multiple of {_KEYS}"
         choices.refuse("PlanMismatch", "tile", message)
         return attention
     side = sized_side(attention.kernel, attention.phases.queries, queries)
@@ -173,7 +173,7 @@ def _has_room(tiled: CpuProduct | CpuAttention, stack_bytes: int, choices: LoopC
 def _has_size(axis: str, side: TileSide, size: int, choices: LoopChoices) -> bool:
     """Whether tiles have as many rows or columns as a plan says, or all there are; refuse it if not."""
     lines = side.lines
-    if side.most == size or (isinstance(lines, int) and side.most == lines <= size):
+    if side.most == size or (isinstance(lines, int) and side.most == max(1, lines) <= size):
         return True
     loops = " × ".join(map(str, side.extents)) or "no loop"
     message = f"has {size} along {axis}, whose loops are {loops}; a tile has whole loops inside: choose {side.most}"
@@ -215,7 +215,7 @@ def _lanes(choices: LoopChoices) -> int | None:
     given = choices.plan.vectorize
     if given is None:
         return None
-    if given["axis"].partition(".")[0] != "n" or given["width"] not in _LANES:
+    if given["axis"] not in ("n", "n.i") or given["width"] not in _LANES:
         message = f"is {given['width']} along {given['axis']}; vectors are along n, of {', '.join(map(str, _LANES))}"
         choices.refuse("UnsupportedPlan", "vectorize", f"{message} lanes; write one of them")
         return None

@@ -86,7 +86,7 @@ def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namesp
     if arguments.plan == "" and not is_alone and view != "--plan-json":
         parser.error(f"argument --plan: expected a plan beside {view or '--fusion'}")
     arguments.plans = is_alone and arguments.plan is not None
-    if arguments.plans or arguments.plan_json:  # plans are a GPU's
+    if arguments.plans or arguments.plan_json:  # a GPU's have most to tell
         arguments.plan, arguments.target = arguments.plan or None, arguments.target or "sim"
         return
     if view and (arguments.fusion == "" or (arguments.fusion is not None and not is_of_fusion)):
@@ -195,7 +195,7 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_machine(parser)
-    shown = "plans for GPU kernels, and edges to fuse or keep: a file, or JSON or DSL text"
+    shown = "plans for kernels, and edges to fuse or keep: a file, or JSON or DSL text"
     parser.add_argument("--plan", metavar="PLAN", help=shown)
     _add_edges(parser)
     _add_sizes(parser)
@@ -245,7 +245,7 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
     _add_machine(parser)
-    shown = "the plan of each GPU kernel, and what it was chosen from: what PLAN leaves, where that is given; beside "
+    shown = "the plan of each kernel, on target sim unless another one is said, and what it was chosen from; beside "
     shown += "another view a plan table, whose 'fusion' has edges to fuse or keep"
     parser.add_argument("--plan", nargs="?", const="", metavar="PLAN", help=shown)
     _add_edges(parser)

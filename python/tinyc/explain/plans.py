@@ -94,7 +94,9 @@ def _verdicts(plan: Plan, is_given: bool, candidate: Candidate, target: Machine)
             answer.error == "PlanMismatch" and scheme.refuses(precision, candidate, target) is None  # if a plan says so
         )
         reason = answer.reason or "it builds any region"
-        if accepts and not taken:
+        if accepts and not isinstance(answer, Acceptance):
+            reason = "its loops may have that form, where a plan says so"
+        elif accepts and not taken:
             reason += f"; the plan is for {plan.scheme}" if is_given else f"; {plan.scheme} comes before it"
         yield SchemeVerdict(scheme.name, accepts, taken, reason)
 

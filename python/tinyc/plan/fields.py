@@ -72,8 +72,8 @@ _ALGO_CHOICE = Record({pattern: Choice(algorithms) for pattern, algorithms in AL
 _RASTER = Record({"along": Choice(("m", "n")), "group": _SIZE}, ("along", "group"))
 _LOOP = Record(
     {
-        "vectorize": Record({"axis": _AXIS_NUMBER, "width": _SIZE}, ("axis", "width")),
-        "unroll": Record({"axis": _AXIS_NUMBER, "factor": Integer(0, 2**31 - 1)}, ("axis", "factor")),
+        "vectorize": Record({"axis": _AXIS_NUMBER, "width": Choice((1, 2, 4, 8, 16, 32, 64))}, ("axis", "width")),
+        "unroll": Record({"axis": _AXIS_NUMBER, "factor": Integer(0, 64)}, ("axis", "factor")),
         "parallelize": ListOf(_AXIS_NUMBER, distinct=True),
         "tile": ListOf(Record({"axis": _AXIS_NUMBER, "size": _SIZE}, ("axis", "size"))),
         "use_shared_memory": Boolean(),

@@ -76,6 +76,18 @@ def same_bits(p: Program, one, other) -> bool:
     return all(found[name].tobytes() == each.tobytes() for name, each in expected.items())
 
 
+def same_bits_with_weights(p: Program, plan: dict, model) -> bool:
+    """Whether a plan gives the same where an operand is given as a weight, which may be packed once."""
+    inputs = random_inputs(p.module, 0)
+    expected = model.run_named(inputs)
+    for name in inputs:
+        weighted = tinyc.compile(one_kernel_program(p), plan=plan, weights={name: inputs[name]})
+        found = weighted.run_named({other: each for other, each in inputs.items() if other != name})
+        if any(found[output].tobytes() != each.tobytes() for output, each in expected.items()):
+            return False
+    return True
+
+
 def built_or_refused(p: Program, plan: dict):
     """The program compiled with a plan, or None where that is refused as a plan may be."""
     try:
@@ -98,6 +110,7 @@ def test_a_random_contraction_with_a_random_plan_agrees_with_the_reference_or_is
         if model is not None:
             assert agrees(p, model)
             assert same_bits(p, model, planned(p, threads=5, scheme="cpu_contraction"))
+            assert same_bits_with_weights(p, plan, model)
             built += 1
 
 
@@ -204,7 +217,7 @@ def test_loops_along_an_axis_are_vectors_or_unrolled_as_the_plan_says(loop, show
     model = planned(softmax(), scheme="cpu_rows", loop=loop)
     assert "llvm.loop_annotation" in model.text("loops")
     assert f"llvm.loop.{shown}" in model.text("llvm")
-    assert agrees(softmax(), model)
+    assert same_bits(softmax(), model, planned(softmax(), threads=5))
 
 
 @pytest.mark.parametrize(("axes", "turns"), [([], 1), ([0], 6)])
@@ -263,6 +276,7 @@ def test_the_default_plan_is_complete_and_gives_the_same_loops(make):
         (gemm, {"scheme": "mma"}, "no kernel builder for on cpu"),
         (softmax, {"loop": {"unroll": {"axis": 2, "factor": 2}}}, "axes of 6 × 640, counted from 0"),
         (softmax, {"loop": {"tile": [{"axis": 0, "size": 4}]}}, "computed together along no axis"),
+        (gemm, {"vectorize": {"axis": "n.zz", "width": 8}}, "vectors are along n"),
         (softmax, {"precision": "tf32"}, 'write "ieee"'),
     ],
 )
@@ -272,6 +286,51 @@ def test_what_a_kernel_cannot_have_is_refused_with_what_it_could(make, fields, e
     assert expected in message
 
 
+def test_a_tile_of_steps_whose_sums_do_not_fit_the_stack_is_refused():
+    p = Program(x="f32 40 200")
+    p.result(p.sum(p["x"], 0))
+    name, message = refusal(p, loop={"tile": [{"axis": 0, "size": 2_200_000}]})
+    assert (name, "choose a smaller one" in message) == ("ResourceExceeded", True)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "expected"),
+    [
+        ([(0, 16), (1, 8)], "has tiles of 16 and 8"),
+        ([(0, 8), (1, 16)], "has tiles of 8 and 16"),
+        ([(0, 8), (0, 8)], "has two tiles along axis 0"),
+        ([(0, 64)], "has blocks of 64, and the loops that are transposed are "),
+        ([(0, 1)], "choose 2 or more"),
+    ],
+)
+def test_a_block_has_one_size_that_its_loops_are_longer_than(tiles, expected):
+    p = Program(x="f32 50 40")
+    p.result(scaled(p, p.permute(p["x"], perm=(1, 0)), 2.0))
+    name, message = refusal(p, loop={"tile": [{"axis": axis, "size": size} for axis, size in tiles]})
+    assert (name, expected in message) == ("PlanMismatch", True)
+
+
+@pytest.mark.parametrize("tile", [[16, 20, 64], [16, 5, 7], [64, 24, 64], [64, 32, 64], [64, 70, 16]])
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_tiles_of_weights_are_whole_panels_or_have_none(tile, width):
+    p = Program(a="f32 64 64", b="f32 64 70")
+    p.result(p.relu(matmul(p, p["a"], p["b"], "64 70 64")))
+    inputs = random_inputs(p.module, 0)
+    plan = {"tile": tile, "vectorize": {"axis": "n", "width": width}}
+    model = tinyc.compile(p.module, weights={"b": inputs["b"]}, plan=plan)
+    (expected,) = tinyc.compile(p.module, target="reference").run_named(inputs).values()
+    (found,) = model.run_named({"a": inputs["a"]}).values()
+    np.testing.assert_allclose(found, expected, 1e-4, 1e-4)
+    assert ('sym_name = "pack"' in model.text("plan")) is (tile[1] in (32, 70))
+
+
+def test_what_is_summed_up_in_order_has_no_vectors():
+    p = Program(x="f32 5 40 3")
+    p.result(p.sum(p["x"], 1))
+    name, message = refusal(p, loop={"vectorize": {"axis": 2, "width": 4}})
+    assert (name, "along which no innermost loop" in message) == ("PlanMismatch", True)
+
+
 def test_full_unrolling_needs_an_extent_that_is_a_number():
     p = Program(x="f32 M 64")
     p.result(p.neg(p["x"]))
@@ -279,8 +338,25 @@ def test_full_unrolling_needs_an_extent_that_is_a_number():
     assert (name, "its extent M is no number" in message) == ("PlanMismatch", True)
 
 
-def test_a_plan_in_ir_is_judged_where_loops_are_made_of_it():
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("parallelize = array<i64: 0, 1>", "parallelize = array<i64: 1>", "is made of the leading loops"),
+        ('precision = "ieee"', 'precision = "tf32"', "which a CPU does not have"),
+        ('precision = "ieee"', "stages = 3 : i64", "'stages' is not used by the loops of this kernel"),
+        ("parallelize = array<i64: 0, 1>", "use_shared_memory = true", "asks for shared memory"),
+        ('scheme = "cpu_contraction"', 'scheme = "cpu_rows"', "'tile' is not used by the loops of this kernel"),
+    ],
+)
+def test_a_plan_in_ir_is_judged_where_loops_are_made_of_it(old, new, expected):
     text = tinyc.compile(one_kernel_program(gemm())).text("plan")
-    broken = text.replace("parallelize = array<i64: 0, 1>", "parallelize = array<i64: 1>")
-    with pytest.raises(TinycError, match="the parallel loop is made of the leading loops"):
-        tinyc.compile(broken)
+    assert old in text
+    with pytest.raises(TinycError) as caught:
+        tinyc.compile(text.replace(old, new))
+    assert expected in str(caught.value)
+
+
+def test_a_plan_in_ir_without_a_scheme_counts_too():
+    text = tinyc.compile(one_kernel_program(gemm())).text("plan")
+    text = re.sub(r"plan = \{.*\}, sym_name", 'plan = {arch = "cpu", tile = array<i64: 32, 16, 64>}, sym_name', text)
+    assert "grid = [20, 1, 1]" in tinyc.compile(text).text("exec")

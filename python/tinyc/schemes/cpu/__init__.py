@@ -47,13 +47,10 @@ class CpuKind(KernelKind[CpuTarget]):
     def complete(self, plan: Plan, candidate: Candidate, target: CpuTarget, refusals: PlanRefusals) -> Plan:
         """The plan with what the nest of loops decides."""
         from tinyc.analysis.loop_choices import LoopChoices
-        from tinyc.analysis.loop_nest import nest_decisions, nest_loops, planned_nest  # MLIR: of kernels that exist
+        from tinyc.analysis.loop_nest import nest_decisions, planned_nest  # MLIR: of kernels that exist
 
         assert candidate.op is not None  # plans are for kernels
-        choices = LoopChoices(plan, refusals.add, candidate.kept)
-        nest = planned_nest(candidate.op, choices)
-        choices.check_axes(nest_loops(nest))
-        decided = nest_decisions(nest)
+        decided = nest_decisions(planned_nest(candidate.op, LoopChoices(plan, refusals.add, candidate.kept)))
         completed = {name: _with_given(getattr(plan, name), value) for name, value in decided.items()}
         return dataclasses.replace(plan, **completed)
 
