@@ -30,7 +30,7 @@ from tinyc.schemes.completion import (
     require_fit,
     summary_of,
 )
-from tinyc.target import DEFAULT_ARCH, GENERIC_CPU, CpuTarget, Machine, machine_of
+from tinyc.target import DEFAULT_ARCH, GENERIC_CPU, CpuTarget, Machine, target_of
 
 _ATTRIBUTE = "plan"
 
@@ -87,7 +87,7 @@ class RegionPlan(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Give every kernel of `module` a plan, or none of them one if a plan is refused."""
-        target = machine_of(self.arch)
+        target = GENERIC_CPU if self.arch in GENERIC_CPU.names else target_of(self.arch)
         candidates = candidates_of(module, target)
         given = given_plans(self.plan, candidates, target)
         plans: dict[Kernel, Plan] = {}

@@ -26,6 +26,7 @@ from tinyc.executors.tolerance import Tolerance
 from tinyc.importers import tiny_json
 from tinyc.passes.runner import run_passes
 from tinyc.plan.key import region_key
+from tinyc.target import SM80
 from tinyc.text import parse
 from tinyc.vocabulary.element_type import ElementType
 
@@ -72,7 +73,7 @@ def gpu_module(document, bind=None):
     """The kernels of a program as a CPU runs them, too: inline PTX is for GPUs, so that none is on tensor cores."""
     module = tiny_json.import_program(document, bind=bind or {})
     run_passes(module, [TinyToRegion()])
-    products = [kernel for kernel, candidate in candidates_of(module).items() if candidate.product]
+    products = [kernel for kernel, candidate in candidates_of(module, SM80).items() if candidate.product]
     if products:
         table = {region_key(kernel.op): {"scheme": "naive_2x2_per_thread"} for kernel in products}
         run_passes(module, [RegionPlan(plan=json.dumps(table))])
