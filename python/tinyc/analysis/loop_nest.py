@@ -166,10 +166,6 @@ def _planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
     shapes = [region.held_tensor(each.buffer.type).shape for each in body if isinstance(each, region.YieldOp)]
     ordered = next((each for each in body if isinstance(each, region.OrderedOp)), None)
     if ordered is not None:
-        asked = choices.plan.scheme
-        if asked is not None and CpuForm[CPU_FORMS[asked]] is not CpuForm.ELEMENTS:
-            message = f"is '{asked}', and the kernel walks an axis in order; leave it out"
-            choices.refuse("PlanMismatch", "scheme", message)
         choices.refuse_tiles()
         leading = _shared(shapes, lambda shape: shape[: ordered.axis.value])
         return OrderedNest(_parallel(leading, choices), (), ordered)

@@ -85,7 +85,7 @@ def read_object(image: bytes, own: int) -> RelocatableObject:
 
     Raises:
         ObjectError: it is none of x86-64.
-        ValueError, IndexError: it is damaged.
+        ValueError, IndexError, OverflowError: it is damaged.
     """
     header = np.frombuffer(image, _HEADER, 1)[0]
     if (header["magic"], header["class"], header["order"]) != (b"\x7fELF", 2, 1):
