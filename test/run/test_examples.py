@@ -11,7 +11,10 @@ from tinyc.opt import main as opt
 
 _FROM_TINY = ("--tiny-to-region", "--region-to-exec", "--region-to-loops")
 #: By layer, the passes that go on to loops.
-TO_LOOPS = {"tiny": _FROM_TINY, "indexbook": _FROM_TINY, "poly_view": _FROM_TINY, "region": _FROM_TINY[1:]}
+TO_LOOPS = {
+    **dict.fromkeys(("tiny", "indexbook", "poly_view"), _FROM_TINY),
+    **dict.fromkeys(("region", "plan"), _FROM_TINY[1:]),
+}
 
 
 def test_every_example_is_bound_here():

@@ -93,7 +93,7 @@ def launch_of():
 
     def made(work):
         kernel = SimpleNamespace(symbol="wrong")
-        return Call(SimpleNamespace(kernel=kernel), lambda low, high: work(), 1, Pace(), "", 1)
+        return Call(SimpleNamespace(kernel=kernel), work, lambda low, high: work(), 1, Pace(), "", 1)
 
     return made
 
