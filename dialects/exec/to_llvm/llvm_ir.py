@@ -25,7 +25,7 @@ def llvm_ir_of(module: ir.Module) -> str:
     Raises:
         InternalError: an op is left that LLVM does not know; translating it would end the process.
     """
-    ops = list(nested(module))
+    ops = nested(module)
     left = {op.name for op in ops} - {builtin.ModuleOp.OPERATION_NAME}
     foreign = sorted(name for name in left if not name.startswith("llvm."))
     if foreign:

@@ -8,15 +8,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.exec.to_llvm.llvm_ir import LOOP_ANNOTATION
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.mlir import ir, scf
 from tinyc.mlir.bodies import ops_inside
 from tinyc.mlir.locations import where
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.plan.fields import Plan
-
-#: The name under which MLIR carries it from `scf` to `llvm`.
-_ANNOTATION = "llvm.loop_annotation"
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,14 @@ class LoopHints:
         Raises:
             TinycError: `PlanMismatch`: no loop runs along the axis.
         """
-        annotated = [op for op in ops_inside(function) if _ANNOTATION in op.attributes]
+        annotated = [op for op in ops_inside(function) if LOOP_ANNOTATION in op.attributes]
         for op in annotated:
             if self.vectorize is not None and any(isinstance(each, scf.ForOp) for each in ops_inside(op.operation)):
-                is_unrolled = self.unroll is not None and "unroll" in str(op.attributes[_ANNOTATION])
-                del op.attributes[_ANNOTATION]
+                is_unrolled = self.unroll is not None and "unroll" in str(op.attributes[LOOP_ANNOTATION])
+                del op.attributes[LOOP_ANNOTATION]
                 if is_unrolled and self.unroll is not None:
-                    op.attributes[_ANNOTATION] = _annotation({"unroll": _unrolling(self.unroll[1])})
-        left = [str(op.attributes[_ANNOTATION]) for op in annotated if _ANNOTATION in op.attributes]
+                    op.attributes[LOOP_ANNOTATION] = _annotation({"unroll": _unrolling(self.unroll[1])})
+        left = [str(op.attributes[LOOP_ANNOTATION]) for op in annotated if LOOP_ANNOTATION in op.attributes]
         for what, asked, which in (
             ("vectorize", self.vectorize, "innermost loop of its own, in any order,"),
             ("unroll", self.unroll, "loop of its own"),
@@ -88,7 +86,7 @@ def _annotate(counter: ir.Value, parts: dict[str, str]) -> None:
     block = counter.owner
     loop = block.owner if isinstance(block, ir.Block) else None
     if isinstance(loop, scf.ForOp) and counter == loop.induction_variable:
-        loop.attributes[_ANNOTATION] = _annotation(parts)
+        loop.attributes[LOOP_ANNOTATION] = _annotation(parts)
 
 
 def _annotation(parts: dict[str, str]) -> ir.Attribute:
