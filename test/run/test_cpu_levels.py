@@ -86,7 +86,7 @@ def test_random_contractions_agree_with_the_reference(random_examples, cpu):
 
     @random_examples(contractions(), 24)
     def check(program):
-        module = check_at(cpu, program).lowering.module("region")
+        module = check_at(cpu, program).lowering.module("plan")
         products = [each.nest for each in kernels_of(module).values() if isinstance(each.nest, CpuProduct)]
         seen["in tiles"] += any(products)
         seen["in panels"] += any(each.reads_right_in_panels for each in products)
