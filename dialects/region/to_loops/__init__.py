@@ -10,6 +10,7 @@ In reading order:
     online_softmax  what becomes of scores, key tile by key tile
     operands     elements of operands, and where those are that are read in place
     packing      what the micro-kernel reads of an operand, in the order in which it reads it
+    boxes        the same of a convolution: boxes of places that windows share
     micro_kernel  the sums of a product that are in registers, in vectors
     loop_hints   what a plan asks LLVM to do with the loops along an axis
     axis_values  an index from the axes that loops run over, and back

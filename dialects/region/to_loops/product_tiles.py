@@ -1,10 +1,11 @@
 """The nest of a product (`analysis.cpu_product`): the sums of a tile of rows and columns at a time.
 
 The axis that is summed up is walked in panels. What a tile reads of the right operand in a panel is packed first, a few
-vectors of columns beside each other, unless it is read in place; and of the left one for a few rows, in the type of the
-sums: an element of an operand is computed once for a tile. The micro-kernel has the sums of those rows and columns in
-registers and adds the products of a panel to them, each sum in order. Rows and columns are filled up with zeros, which
-nobody reads. After the last panel, what is behind the sums is computed for those rows.
+vectors of columns beside each other, or the box of places that windows share, unless it is read in place; and of the
+left one for a few rows, in the type of the sums: an element of an operand is computed once for a tile. The micro-kernel
+has the sums of those rows and columns in registers and adds the products of a panel to them, each sum in order. Rows
+and columns are filled up, with zeros or with what is between the rows of a box, which nobody reads. After the last
+panel, what is behind the sums is computed for those rows.
 """
 
 import functools
@@ -19,6 +20,7 @@ from tinyc.codegen.reduction_steps import initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
+from tinyc.dialects.region.to_loops.boxes import Boxes
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.loop_hints import mark_unrolled
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
@@ -65,18 +67,21 @@ class _Tile:
         around = dict(zip(product.phase.loops, turn, strict=True))
         self.operands = ProductOperands(elements, product.kernel, product.op, around)
         self.rows = TileLines.of(elements, product.rows, turn)
-        self.columns = TileLines.of(elements, product.columns, turn)
+        held = product.box and product.box.extents
+        self.columns = TileLines.of(elements, product.columns, turn, held)
         in_place = product.reads_right_in_place
         lanes = product.asked.lanes
         self.micro = MicroKernel.of(product.accumulator, unit, product.rows.most, is_wide=in_place, lanes=lanes)
-        last = -(-product.columns.most // self.micro.columns) * self.micro.columns
+        last = -(-product.column_slots // self.micro.columns) * self.micro.columns
         assert last <= product.packed_columns  # the last micro-kernel stays in its row
         own, register = list(workspaces), scalars.register_type(product.accumulator)
         self.pitch = product.packed_columns + TRANSPOSED_LANES  # rows at a power of two would share few sets of a cache
         rows, columns, lanes = self.micro.rows, self.micro.columns, self.micro.lanes
         depth, zero = product.room_in_panel, initial(product.op)
-        self.right = None
-        if product.packs_right:
+        self.right = self.boxes = None
+        if product.box is not None:
+            self.boxes = Boxes(elements, own.pop(0), product.box)
+        elif product.packs_right:
             inside = product.has_columns_inside
             self.right = Panels(
                 elements, own.pop(0), columns, product.columns.most, lanes, depth, zero, self.columns.each, inside
@@ -127,6 +132,8 @@ class _Tile:
 
     def _pack_right(self, first: ir.Value, count: ir.Value | int) -> None:
         """Pack a panel of the right operand for all columns of the tile, where it is packed."""
+        if self.boxes is not None:
+            self._pack_boxes(self.boxes, first, count)
         if self.right is None:
             return
 
@@ -134,6 +141,16 @@ class _Tile:
             return self.operands.element(self.product.right, self._places(first, k, self._along_columns(column)))
 
         self.right.pack(self.columns.count, count, element, self.product.taps)
+
+    def _pack_boxes(self, boxes: Boxes, first: ir.Value, count: ir.Value | int) -> None:
+        """Pack the places that the windows of all columns of the tile read in a panel."""
+
+        def element(k: ir.Value, place: IndexValues) -> ir.Value:
+            at = map(self.elements.moved, self.columns.starts, place)
+            along = dict(zip(self.product.column_axes, at, strict=True))
+            return self.operands.element(self.product.right, self._places(first, k, along))
+
+        boxes.pack(count, self.columns.turns, element)
 
     def _pack_left(self, first: ir.Value, count: ir.Value | int, row: ir.Value | None = None) -> None:
         """Pack a panel of the left operand, unless it is in place: for a micro-kernel from `row` on, or for all."""
@@ -171,15 +188,20 @@ class _Tile:
         start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
         panel = row if self.product.has_rows_inside else elements.index(0)
         rows = self._rows_in_place(row, first) if self.left is None else self.left.rows(panel)
-        columns = self._columns(column, first)
+        columns, boxes = self._columns(column, first), self.boxes
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
-            (k,) = index
             if self.product.asked.unroll is not None:
-                mark_unrolled(k, self.product.asked.unroll)
-            return micro.multiplied(*rows(k), columns(k), sums)
+                mark_unrolled(index[-1], self.product.asked.unroll)
+            if boxes is None:
+                (k,) = index
+                return micro.multiplied(*rows(k), columns(k), sums)
+            for k, distance in boxes.products(index):
+                sums = micro.multiplied(*rows(k), columns(distance), sums)
+            return sums
 
-        micro.store(elements, self.sums, slot, self.pitch, elements.carried((count,), start, step))
+        shape = (count,) if boxes is None else boxes.loops(count)
+        micro.store(elements, self.sums, slot, self.pitch, elements.carried(shape, start, step))
 
     def _rows_in_place(self, row: ir.Value, first: ir.Value) -> RowPlaces:
         """Where the elements of rows are that a product has, which are read as they lie in memory."""
@@ -190,7 +212,12 @@ class _Tile:
         return self.operands.rows_in_place(self.product.left, self.micro.rows, row, self.rows.count, at)
 
     def _columns(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
-        """Which vectors of columns, those from `column` on, a product of the panel from `first` on has."""
+        """Which vectors of columns, those from `column` on, a product of the panel from `first` on has.
+
+        Of boxes it is asked for how far a product is from the first one.
+        """
+        if self.boxes is not None:
+            return self.boxes.columns(self.micro, column)
         if self.right is not None:
             return self._packed_columns(self.right, column)
         if self.product.reads_right_in_panels:
@@ -284,7 +311,7 @@ class _Tile:
 
     def _column_panels(self) -> AbstractContextManager[ir.Value]:
         """Emit the loop over the first columns of the micro-kernels of the tile."""
-        return self.elements.loop(0, self.columns.count, self.micro.columns, below=self.product.columns.most)
+        return self.elements.loop(0, self.columns.end, self.micro.columns, below=self.product.column_slots)
 
     def _sum_slot(self, row: ir.Value, column: ir.Value, near: ir.Value | None = None) -> ir.Value:
         """Where the sum of a column is of the row that is `near` rows from `row`, the first one of a micro-kernel."""

@@ -4,10 +4,10 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from tinyc.analysis.cpu_product import TileSide
+from tinyc.analysis.tile_sides import TileSide
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.expr import extents
-from tinyc.expr.axes import Shape
+from tinyc.expr.axes import Shape, constant
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
 from tinyc.target import GENERIC_CPU
@@ -29,28 +29,26 @@ class Neighbours:
 class TileLines:
     """The rows or the columns of one tile: `count` of them, of as many turns of the first loop of a side as there are.
 
-    `starts` has the first place along each loop of the side.
+    `starts` has the first place along each loop of the side. Lines are numbered as they lie in places of the extents
+    `held`: where these are longer than the loops, there are numbers between them that are of no line.
     """
 
     elements: Elements
     side: TileSide
     starts: tuple[ir.Value, ...]
     turns: ir.Value | int
+    held: Shape
 
     @classmethod
-    def of(cls, elements: Elements, side: TileSide, turn: IndexValues) -> "TileLines":
-        """The lines of the tile that is the `turn` of all loops."""
+    def of(cls, elements: Elements, side: TileSide, turn: IndexValues, held: Shape | None = None) -> "TileLines":
+        """The lines of the tile that is the `turn` of all loops, as many as there are or those that are `held`."""
         if not side.loops:
-            return cls(elements, side, (), 1)
+            return cls(elements, side, (), 1, ())
         counters = elements.counters
         first = counters.value(counters.expression(turn[side.loops[0]]) * side.size)
         inside = [elements.index(0) for _ in side.loops[1:]]
-        return cls(elements, side, (first, *inside), count_from(elements, first, side.size, side.extents[0]))
-
-    @property
-    def _shape(self) -> Shape:
-        """How many places there are along each loop, at most."""
-        return (self.side.size, *self.side.extents[1:])
+        turns = count_from(elements, first, side.size, side.extents[0])
+        return cls(elements, side, (first, *inside), turns, held or (side.size, *side.extents[1:]))
 
     @property
     def count(self) -> ir.Value | int:
@@ -60,9 +58,19 @@ class TileLines:
         counters = self.elements.counters
         return counters.value(counters.expression(self.turns) * self.side.inside)
 
+    @property
+    def end(self) -> ir.Value | int:
+        """The number behind that of the last line."""
+        if self.held[1:] == self.side.extents[1:]:
+            return self.count
+        counters, inner = self.elements.counters, self.side.extents[1:]
+        turns = counters.expression(self.elements.extent(self.turns))
+        last = counters.linear((turns - 1, *(constant(size - 1) for size in inner)), self.held)
+        return counters.value(last + 1)
+
     def places(self, line: ir.Value) -> tuple[ir.Value, ...]:
         """Where a line is along each loop."""
-        inside = self.elements.delinearized(line, self._shape) if self.starts else ()
+        inside = self.elements.delinearized(line, self.held) if self.starts else ()
         return tuple(map(self.elements.moved, self.starts, inside))
 
     def number(self, places: Sequence[ir.Value]) -> ir.Value:
@@ -70,16 +78,16 @@ class TileLines:
         counters = self.elements.counters
         pairs = zip(places, self.starts, strict=True)
         apart = tuple(counters.expression(place) - counters.expression(start) for place, start in pairs)
-        return counters.value(counters.linear(apart, self._shape))
+        return counters.value(counters.linear(apart, self.held))
 
     @contextmanager
     def each(self) -> Generator[ir.Value]:
         """Open loops over all lines; give the number of one."""
-        counters, shape = self.elements.counters, self._shape
+        counters, shape = self.elements.counters, (self.side.size, *self.side.extents[1:])
         with ExitStack() as stack:
             first = stack.enter_context(self.elements.loop(0, self.turns, below=self.side.size))
             index = (first, *stack.enter_context(self.elements.loops(shape[1:])))
-            yield counters.value(counters.linear(counters.expressions(index, shape), shape))
+            yield counters.value(counters.linear(counters.expressions(index, shape), self.held))
 
 
 def loops_over(

@@ -18,6 +18,7 @@ them. In reading order:
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
     activation                           the function that ops behind a reduction spell
     product_reads                        which operands of a product are read as they lie in memory
+    tile_sides, window_box               the lines of a tile, and the places that windows of several of them share
     cpu_steps, cpu_product, cpu_attention  how the steps of a kernel, a product, or attention run on a CPU
     loop_choices, planned_tiles          what a plan decides of them
     loop_nest                            how the loops of a kernel nest there

@@ -11,12 +11,13 @@ import functools
 from dataclasses import dataclass
 
 from tinyc.analysis.cpu_form import AttentionLoops
-from tinyc.analysis.cpu_product import TRANSPOSED_LANES, TileSide, tile_side, tiled_loops
+from tinyc.analysis.cpu_product import TRANSPOSED_LANES
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.patterns.seen_keys import KeyBound, key_bounds
 from tinyc.analysis.patterns.softmax import SoftmaxProduct, softmax_product
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.product_reads import ProductReads
+from tinyc.analysis.tile_sides import TileSide, tile_side, tiled_loops
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape

@@ -7,7 +7,6 @@ vectors only say how they are filled.
 """
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tinyc.analysis.cpu_form import ProductLoops
@@ -15,7 +14,9 @@ from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.product_reads import ProductReads
 from tinyc.analysis.strided_access import AxisRun
+from tinyc.analysis.tile_sides import TileSide, even_part, tile_side, tiled_loops
 from tinyc.analysis.tiny_ops import producer_of
+from tinyc.analysis.window_box import WindowBox, window_box
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes, extents
@@ -43,35 +44,6 @@ class RightMatrix:
     products: int
     columns: int
     is_transposed: bool
-
-
-@dataclass(frozen=True)
-class TileSide:
-    """The rows or the columns of tiles: `size` turns of the first of some loops, and all of the loops inside it.
-
-    `loops` are their positions, outermost first, and `extents` how long they are. With no loop there is one line.
-    """
-
-    loops: tuple[int, ...]
-    extents: Shape
-    size: int
-
-    @property
-    def inside(self) -> int:
-        """The lines of a turn of the first loop."""
-        inner = extents.product(self.extents[1:])
-        assert isinstance(inner, int)  # only the first loop may be of any length
-        return max(1, inner)
-
-    @property
-    def lines(self) -> Dim:
-        """How many lines there are."""
-        return extents.product(self.extents)
-
-    @property
-    def most(self) -> int:
-        """The lines of a tile, at most."""
-        return self.size * self.inside
 
 
 @dataclass(frozen=True)
@@ -159,13 +131,34 @@ class CpuProduct:
             taps *= extent
         return taps
 
+    @functools.cached_property
+    def box(self) -> WindowBox | None:
+        """What is packed of the right operand, in boxes of places that windows share; None where lines are packed.
+
+        That reads and writes less, and there are columns between the rows of a box that nobody reads.
+        """
+        if not self.packs_right or not self.has_columns_inside:
+            return None
+        most = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
+        box = window_box(self.kernel, self.phase, self.right, self.columns, most)
+        if box is None:
+            return None
+        lines, slots = (-(-count // _FEWEST_COLUMNS) for count in (self.columns.most, box.span))
+        return box if (slots - lines) * self.rows.most <= GENERIC_CPU.rows_worth_packing_lines * lines else None
+
+    @property
+    def packed_together(self) -> int:
+        """The products of which a panel has all or none: those of a window."""
+        return self.taps if self.box is None else self.box.products
+
     @property
     def panel_depth(self) -> int:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
         if self.asked.tile is not None:
             return self.asked.tile[2]
-        size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // self.taps * self.taps
-        return _even(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, self.taps)
+        unit = self.packed_together
+        size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // unit * unit
+        return even_part(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, unit)
 
     @property
     def has_one_panel(self) -> bool:
@@ -260,7 +253,17 @@ class CpuProduct:
     def packed_columns(self) -> int:
         """The columns that there is room for: those of a tile, and of what fills up its last micro-kernel."""
         widest = WIDEST_VECTORS * TRANSPOSED_LANES if self.reads_right_in_place else _COLUMNS
-        return -(-self.columns.most // widest) * widest
+        return -(-self.column_slots // widest) * widest
+
+    @property
+    def column_slots(self) -> int:
+        """The columns of a tile, at most, with those of a box that nobody reads."""
+        return self.columns.most if self.box is None else self.box.span
+
+    @property
+    def filled(self) -> float:
+        """The part of the lanes of a tile that columns are in."""
+        return self.columns.most / (-(-self.column_slots // _FEWEST_COLUMNS) * _FEWEST_COLUMNS)
 
     @property
     def workspaces(self) -> tuple[TensorType, ...]:
@@ -275,6 +278,8 @@ class CpuProduct:
         all rows of a tile at once; and the sums, where a tile has several panels.
         """
         right = self.room_in_panel * self.packed_columns
+        if self.box is not None:  # the last columns reach behind the last box
+            right = self.panel_depth // self.box.products * self.box.places + self.packed_columns
         left = self.room_in_panel * (self.rows.most + _ROWS)
         sums = (self.rows.most + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
@@ -310,6 +315,10 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices 
         wide = replace(product, columns=tile_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
         if wide.reads_right_in_place:
             return wide
+    if product.box is not None:
+        wide = replace(product, columns=tile_side(kernel, found.columns, GENERIC_CPU.columns_in_box, _COLUMNS))
+        if wide.box is not None and wide.filled > product.filled:
+            product = wide
     if product.reads_left_in_place:
         product = replace(
             product, columns=tile_side(kernel, found.columns, _most_of_even_tiles(product), _FEWEST_COLUMNS)
@@ -350,49 +359,3 @@ def _is_worth_two_turns(product: CpuProduct, fewest: int) -> bool:
     """Whether a product has so many terms that two threads do half of them each in much less time."""
     terms = extents.product(product.kernel.loops.extents) * product.depth
     return isinstance(terms, int) and terms >= fewest
-
-
-def tiled_loops(kernel: KernelLoops, sides: Sequence[TileSide]) -> Shape:
-    """The tiles along each loop of a kernel, of one element along those that are of no side."""
-    found = list(kernel.loops.extents)
-    for side in filter(lambda each: each.loops, sides):
-        first, *inside = side.loops
-        found[first] = extents.ceildiv(side.extents[0], side.size)
-        for place in inside:
-            found[place] = 1
-    return tuple(found)
-
-
-def tile_side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
-    """The rows or columns of tiles of at most so many: the loops of the last `places` are inside as far as they fit."""
-    around = _largest_side(kernel, places, most)
-    if not places:
-        return around
-    return replace(around, size=_even(around.extents[0], around.size, unit if around.inside == 1 else 1))
-
-
-def sized_side(kernel: KernelLoops, places: Sequence[int], most: int) -> TileSide:
-    """The rows or columns of tiles of just so many, or of all that there are, or as many as loops have together."""
-    found = _largest_side(kernel, places, most)
-    extent = found.extents[0] if places else 1
-    return replace(found, size=min(found.size, max(1, extent))) if isinstance(extent, int) else found
-
-
-def _largest_side(kernel: KernelLoops, places: Sequence[int], most: int) -> TileSide:
-    """As many turns of a loop as make at most so many lines, with as many whole loops inside as fit."""
-    lengths = [kernel.loops.extents[place] for place in places]
-    first, inside = len(places), 1
-    while first > 1 and isinstance(length := lengths[first - 1], int) and inside * length <= most:
-        inside *= max(1, length)
-        first -= 1
-    if not places:
-        return TileSide((), (), 1)
-    return TileSide(tuple(places[first - 1 :]), tuple(lengths[first - 1 :]), most // inside)
-
-
-def _even(extent: Dim, most: int, unit: int) -> int:
-    """The size of parts of an extent, all about the same, of at most `most`; of several parts whole units."""
-    if not isinstance(extent, int):
-        return most
-    parts = max(1, -(-extent // most))
-    return max(1, extent) if parts == 1 else min(most, -(-extent // (parts * unit)) * unit)

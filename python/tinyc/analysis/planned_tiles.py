@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from tinyc.analysis.cpu_attention import CpuAttention, cpu_attention
 from tinyc.analysis.cpu_form import AttentionLoops, ProductLoops, product_loops
-from tinyc.analysis.cpu_product import CpuProduct, ProductChoices, TileSide, cpu_product, sized_side
+from tinyc.analysis.cpu_product import CpuProduct, ProductChoices, cpu_product
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.loop_choices import Decisions, LoopChoices, leading_axes
+from tinyc.analysis.tile_sides import TileSide, sized_side
 from tinyc.expr import extents
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
@@ -133,13 +134,14 @@ def _tiled(product: CpuProduct, found: ProductLoops, tile: tuple[int, int, int],
     sides = {"m": (sized_side(product.kernel, found.rows, rows), rows)}
     sides["n"] = sized_side(product.kernel, found.columns, columns), columns
     are_there = [_has_size(axis, side, size, choices) for axis, (side, size) in sides.items()]
-    if depth % product.taps:
-        message = f"has {depth} along k, whose products are packed in windows of {product.taps}; choose a multiple"
+    tiled = replace(product, rows=sides["m"][0], columns=sides["n"][0], asked=replace(product.asked, tile=tile))
+    unit = tiled.packed_together
+    if depth % unit:
+        message = f"has {depth} along k, whose products are packed in windows of {unit}; choose a multiple"
         choices.refuse("PlanMismatch", "tile", message)
         return product
     if not all(are_there):
         return product
-    tiled = replace(product, rows=sides["m"][0], columns=sides["n"][0], asked=replace(product.asked, tile=tile))
     return tiled if _has_room(tiled, tiled.stack_bytes, choices) else product
 
 

@@ -102,6 +102,10 @@ class CpuTarget:
     window_terms: int
     #: The products of a window that are written out where its columns are packed: those of 3 by 3 places.
     taps: int
+    #: Of windows that are packed in a box, the columns of a tile: a box is smaller than the lines of its windows. There
+    #: are columns in it that nobody reads; for so many rows these take as long as it takes to pack lines instead.
+    columns_in_box: int
+    rows_worth_packing_lines: int
     #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are inside.
     enough_turns: int
     rates: Rates
@@ -129,6 +133,8 @@ GENERIC_CPU = CpuTarget(
     shuffled_elements=8,
     window_terms=25,
     taps=9,
+    columns_in_box=512,
+    rows_worth_packing_lines=16,
     enough_turns=256,
     rates=Rates(
         bytes_per_second=100e9,

@@ -1,0 +1,122 @@
+"""What a tile of a convolution reads of its image: a box of places, each of which all windows over it share.
+
+In: the phase of a sum over products, its right operand, and the columns of a tile. Out: a `WindowBox`, where windows
+are at neighbouring places: each product of a window is then as far from the first one for every column.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.elementwise_reads import elementwise_reads
+from tinyc.analysis.kernel_loops import KernelLoops
+from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.analysis.tile_sides import TileSide
+from tinyc.expr.axes import Axis, AxisExpr
+from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
+from tinyc.target import GENERIC_CPU
+
+
+@dataclass(frozen=True)
+class WindowBox:
+    """The places of a tile whose columns are `columns` places along each axis, and where its windows are in them.
+
+    Along each axis a window has `window` products, each `steps` places behind the last. Products of the sum are windows
+    one after the other, each in a box of its own. Columns are numbered by their places in the box, row-major: between
+    the last one of a row and the first one of the next there are some that nobody reads.
+    """
+
+    columns: tuple[int, ...]
+    window: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The places along each axis."""
+        sides = zip(self.columns, self.window, self.steps, strict=True)
+        return tuple(columns + (window - 1) * step for columns, window, step in sides)
+
+    @property
+    def places(self) -> int:
+        """All places."""
+        return math.prod(self.extents)
+
+    @property
+    def products(self) -> int:
+        """The products of a window."""
+        return math.prod(self.window)
+
+    @property
+    def span(self) -> int:
+        """The columns up to the last one of a tile, with those that nobody reads."""
+        return sum((size - 1) * pitch for size, pitch in zip(self.columns, self.pitches, strict=True)) + 1
+
+    @property
+    def pitches(self) -> tuple[int, ...]:
+        """How far neighbours along each axis are apart."""
+        return tuple(math.prod(self.extents[axis + 1 :]) for axis in range(len(self.extents)))
+
+    @property
+    def written_out(self) -> int:
+        """The last axes of the window whose products are written out, so that their distances are numbers."""
+        axes = len(self.window)
+        return next(each for each in range(axes, -1, -1) if math.prod(self.window[axes - each :]) <= GENERIC_CPU.taps)
+
+
+def window_box(kernel: KernelLoops, phase: Phase, right: ir.Value, side: TileSide, most: int) -> WindowBox | None:
+    """The box that tiles of the columns of a `side` read of the right operand; None where they read no such box.
+
+    Windows have at `most` so many products, the last ones of the sum, and are not at a stride: then they would not
+    share their places.
+    """
+    domain, whole = phase.block.statement.shape, _whole_dimensions(kernel, right)
+    columns, reduced = [phase.loops[place] for place in side.loops], list(phase.reduced)
+    lengths = [domain[axis] for axis in (*columns, *reduced)]
+    if not side.loops or not all(axis in whole for axis in (*columns, *reduced)):
+        return None
+    if not all(isinstance(length, int) and length > 1 for length in lengths):
+        return None
+    reads = [each for access in elementwise_reads(right).values() for each in access.expressions]
+    window, steps = list[int](), list[int]()
+    for axis in reversed(columns):
+        step = _step(reads, whole[axis], whole[reduced[-1]]) if reduced else 0
+        steps.insert(0, max(step, 1))
+        window.insert(0, _number(domain[reduced.pop()]) if step else 1)
+    places = (side.size, *map(_number, side.extents[1:]))
+    box = WindowBox(places, tuple(window), tuple(steps))
+    return box if 1 < box.products <= most else None
+
+
+def _whole_dimensions(kernel: KernelLoops, value: ir.Value) -> dict[int, int]:
+    """The dimension that each axis is, of those that are no part of one."""
+    found, first = dict[int, int](), 0
+    for dimension, parts in enumerate(kernel.dims(value)):
+        if len(parts) == 1:
+            found[first] = dimension
+        first += len(parts)
+    return found
+
+
+def _step(reads: Sequence[AxisExpr], column: int, product: int) -> int:
+    """How many columns further the first product of a window reads what the next one reads here.
+
+    It is 0 where that is not so for all reads.
+    """
+    found = set[int]()
+    for read in reads:
+        if any(not isinstance(atom, Axis) and {column, product} & atom.numerator.positions for atom, _ in read.terms):
+            return 0
+        along = dict(read.terms)
+        each, next_one = along.get(Axis(column), 0), along.get(Axis(product), 0)
+        if each == next_one == 0:
+            continue
+        if each == 0 or next_one % each or next_one // each < 1:
+            return 0
+        found.add(next_one // each)
+    return found.pop() if len(found) == 1 else 0
+
+
+def _number(length: Dim) -> int:
+    assert isinstance(length, int)  # `window_box` has seen to it
+    return length
