@@ -4,6 +4,7 @@
 which of its parameters are long: `pytest.param(…, marks=pytest.mark.long)`.
 """
 
+import gc
 import os
 import signal
 
@@ -41,6 +42,13 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    # What all tests are made of is there until the end: whoever collects garbage need not look at it each time.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config):

@@ -5,6 +5,7 @@ All imports count, those in functions and under TYPE_CHECKING too: a reader foll
 """
 
 import ast
+import functools
 import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -43,32 +44,35 @@ def imported_by(name: str) -> set[str]:
     return {each for each in found if each in SOURCES} - {name}
 
 
-GRAPH = {name: imported_by(name) for name in SOURCES}
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports; to read them all takes seconds, which only these tests need."""
+    return {name: imported_by(name) for name in SOURCES}
 
 
 def reached(names: set[str]) -> set[str]:
     """Return what modules import, and what that imports, and so on, without themselves unless in a cycle."""
     found: set[str] = set()
-    pending = [each for name in names for each in GRAPH[name]]
+    pending = [each for name in names for each in graph()[name]]
     while pending:
         name = pending.pop()
         if name not in found:
             found.add(name)
-            pending += GRAPH[name]
+            pending += graph()[name]
     return found
 
 
 def within(*prefixes: str) -> set[str]:
-    return {name for name in GRAPH if re.match(rf"tinyc\.({'|'.join(prefixes)})(\.|$)", name)}
+    return {name for name in SOURCES if re.match(rf"tinyc\.({'|'.join(prefixes)})(\.|$)", name)}
 
 
 def test_the_graph_has_the_imports_in_functions():
-    assert "tinyc.analysis.isl.polyhedra" in GRAPH["tinyc.analysis.poly.edge"]
+    assert "tinyc.analysis.isl.polyhedra" in graph()["tinyc.analysis.poly.edge"]
 
 
 def test_there_is_no_cycle_of_modules():
     try:
-        TopologicalSorter(GRAPH).prepare()
+        TopologicalSorter(graph()).prepare()
     except CycleError as error:
         pytest.fail(" → ".join(reversed(error.args[1])))
 
@@ -86,7 +90,7 @@ WORDS_OF_ANALYSIS = {
 
 
 def test_the_analyses_import_the_op_classes_of_tiny_and_region_only():
-    known = {each for name in within("analysis") for each in GRAPH[name] if each.startswith("tinyc.dialects")}
+    known = {each for name in within("analysis") for each in graph()[name] if each.startswith("tinyc.dialects")}
     assert known <= WORDS_OF_ANALYSIS
 
 

@@ -5,6 +5,7 @@ for it. The glossary is the table in `dialects/README.md`.
 """
 
 import ast
+import functools
 import re
 from collections import defaultdict
 
@@ -76,24 +77,22 @@ def defined(node):
                 yield from defined(child)
 
 
-def homes(paths):
-    """Return every public name that is defined in several modules, with these modules."""
+@functools.cache
+def homes(package):
+    """Return every public name that several modules of a package define, with these modules."""
     found = defaultdict(set)
-    for path in paths:
+    for path in PACKAGES[package]:
         for name in defined(tree(path)):
             if not name.startswith("_"):
                 found[name].add(path.relative_to(ROOT))
     return {name: modules for name, modules in found.items() if len(modules) > 1}
 
 
-HOMES = {package: homes(paths) for package, paths in PACKAGES.items()}
-
-
-@pytest.mark.parametrize("package", HOMES)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_public_name_is_defined_in_one_module(package):
     twins = {
         name: sorted(str(module) for module in modules)
-        for name, modules in HOMES[package].items()
+        for name, modules in homes(package).items()
         if not all(any(module.match(where) for where in INTERFACES.get(name, ([], ""))[0]) for module in modules)
     }
     assert twins == {}, "say what each of them is, make it private, or list the interface that it is a member of"
@@ -101,7 +100,7 @@ def test_a_public_name_is_defined_in_one_module(package):
 
 @pytest.mark.parametrize("name", INTERFACES)
 def test_an_interface_has_several_members(name):
-    members = {module for shared in HOMES.values() for module in shared.get(name, ())}
+    members = {module for package in PACKAGES for module in homes(package).get(name, ())}
     assert [where for where in INTERFACES[name][0] if not any(module.match(where) for module in members)] == []
 
 

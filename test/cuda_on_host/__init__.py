@@ -4,9 +4,12 @@ For the CPU, `include/` stands in for CUDA's headers, and a launch becomes a cal
 compiler the tests are skipped.
 """
 
+import atexit
+import functools
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +25,8 @@ from tinyc.runtime.assembler import find_ptxas
 from tinyc.runtime.sim import SimExecutable
 
 HEADERS = Path(__file__).parent / "include"
+_FOR_HOST = ["-O1", "-std=c++17", "-w", "-ffp-contract=off", f"-I{HEADERS}"]
+_INCLUDE = re.compile(r"^#include .*$", re.MULTILINE)
 _LAUNCH = re.compile(r"(\w+)<<<(.+?), (dim3\(.+?\))>>>\((.*)\);")
 _FILL = re.compile(r"fill_(?:floats|integers)\((\w+), generator, .*\);")
 _FETCH = re.compile(r"to_host\(\w+, (\w+)\);\n  ok")
@@ -61,10 +66,22 @@ def build(text, folder):
         pytest.skip("there is no g++ that could compile the CUDA file for the CPU")
     source, program = folder / "program.cpp", folder / "program"
     source.write_text(_LAUNCH.sub(r"cuda_on_host::launch(\2, \3, [&] { \1(\4); });", text), encoding="utf-8")
-    command = [compiler, "-O1", "-std=c++17", "-w", "-ffp-contract=off", f"-I{HEADERS}", "-o", program, source]
+    read_before = ["-include", _headers(compiler, tuple(_INCLUDE.findall(text)))]
+    command = [compiler, *_FOR_HOST, *read_before, "-o", program, source]
     compiled = subprocess.run(command, capture_output=True, text=True, check=False)
     assert compiled.returncode == 0, compiled.stderr[:3000]
     return program
+
+
+@functools.cache
+def _headers(compiler, includes):
+    """The headers that a file begins with as one, which g++ has read already: they are most of what it reads."""
+    folder = tempfile.mkdtemp(prefix="cuda-on-host-")
+    atexit.register(shutil.rmtree, folder)
+    header = Path(folder, "headers.h")
+    header.write_text("\n".join(includes) + "\n", encoding="utf-8")
+    subprocess.run([compiler, *_FOR_HOST, "-x", "c++-header", header, "-o", f"{header}.gch"], check=True)
+    return header
 
 
 def run(program, *sizes):
@@ -101,9 +118,13 @@ def _packaged_nvcc():
     return packaged if packaged and packaged.exists() else None
 
 
-def compile_for_gpu(text, folder, *architectures):
-    """Compile a file by nvcc for architectures such as "80"; a warning is an error."""
-    _nvcc(text, folder, [f"-gencode=arch=compute_{each},code=sm_{each}" for each in architectures], "-c", "program.o")
+def compile_for_gpu(text, folder, *architectures, host=False):
+    """Compile a file by nvcc for architectures such as "80"; a warning is an error.
+
+    The code of the host is read and checked for each of them; with `host` its own compiler takes it, too.
+    """
+    kind = ["-c", "program.o"] if host else ["-fatbin", "program.fatbin"]
+    _nvcc(text, folder, [f"-gencode=arch=compute_{each},code=sm_{each}" for each in architectures], *kind)
 
 
 def ptx_by_nvcc(text, folder, architecture):

@@ -5,6 +5,7 @@
 // the test rewrites it.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cmath>
@@ -37,42 +38,59 @@ namespace cuda_on_host {
 constexpr size_t kStackBytes = 1 << 16;
 
 struct Fiber {
-  ucontext_t context;
+  ucontext_t context;  // on a stack of its own, from which it starts
+  jmp_buf place;       // where it goes on
   dim3 index;
-  bool done = false;
+  bool started = false, done = false;
   unsigned exchanges = 0;
   char sent[2][8];  // of the last two exchanges: a thread may be in the next one before all have taken from this one
 };
 
-inline ucontext_t scheduler;
+inline jmp_buf scheduler;
 inline Fiber* running = nullptr;
 inline Fiber* first = nullptr;
 inline void (*body)(void*) = nullptr;
 inline void* body_data = nullptr;
 
+// Jumps, since `swapcontext` asks the system for the signals each time: that is most of what a kernel would take.
+inline void yield() {
+  if (_setjmp(running->place) == 0) _longjmp(scheduler, 1);
+}
+
+// A fiber is a thread of one CTA after the other.
 inline void start() {
-  body(body_data);
-  running->done = true;
-  swapcontext(&running->context, &scheduler);
+  for (;;) {
+    body(body_data);
+    running->done = true;
+    yield();
+  }
 }
 
 inline void resume(Fiber& fiber) {
   running = &fiber;
   threadIdx = fiber.index;
-  swapcontext(&scheduler, &fiber.context);
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber.started) _longjmp(fiber.place, 1);
+  fiber.started = true;
+  setcontext(&fiber.context);
 }
 
-inline void run_block(std::vector<Fiber>& fibers, std::vector<char>& stacks) {
+inline void make_fibers(std::vector<Fiber>& fibers, std::vector<char>& stacks) {
   first = fibers.data();
   for (size_t i = 0; i < fibers.size(); ++i) {
     Fiber& fiber = fibers[i];
-    fiber.done = false;
-    fiber.exchanges = 0;
     fiber.index = dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = stacks.data() + i * kStackBytes;
     fiber.context.uc_stack.ss_size = kStackBytes;
     makecontext(&fiber.context, start, 0);
+  }
+}
+
+inline void run_block(std::vector<Fiber>& fibers) {
+  for (Fiber& fiber : fibers) {
+    fiber.done = false;
+    fiber.exchanges = 0;
   }
   for (bool forward = true;; forward = !forward) {  // the order changes, so that a missing barrier shows
     size_t done = 0;
@@ -97,20 +115,18 @@ void launch(dim3 grid, dim3 block, Kernel kernel) {
   std::vector<char> stacks(fibers.size() * kStackBytes);
   body = [](void* data) { (*static_cast<Kernel*>(data))(); };
   body_data = &kernel;
+  make_fibers(fibers, stacks);
   for (unsigned z = 0; z < grid.z; ++z)
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) {
         blockIdx = dim3(x, y, z);
-        run_block(fibers, stacks);
+        run_block(fibers);
       }
 }
 
 }  // namespace cuda_on_host
 
-inline void __syncthreads() {
-  cuda_on_host::Fiber& fiber = *cuda_on_host::running;
-  swapcontext(&fiber.context, &cuda_on_host::scheduler);
-}
+inline void __syncthreads() { cuda_on_host::yield(); }
 
 // The value of lane `from` of the warp; the own one where there is no such lane.
 template <typename T>
@@ -119,7 +135,7 @@ T exchanged(T value, int (*from_of)(int lane, int offset), int offset) {
   const int number = int(&fiber - cuda_on_host::first), lane = number % 32, from = from_of(lane, offset);
   const unsigned slot = fiber.exchanges++ % 2;
   memcpy(fiber.sent[slot], &value, sizeof(T));
-  swapcontext(&fiber.context, &cuda_on_host::scheduler);
+  cuda_on_host::yield();
   if (from >= 0 && from < 32) memcpy(&value, cuda_on_host::first[number - lane + from].sent[slot], sizeof(T));
   return value;
 }

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from gpu_programs.running import OutOfRange, by_threads, on_the_simulator, sequentially
+from parameters import pairwise
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
 from tinyc import pipeline
@@ -50,9 +50,8 @@ def test_the_kernels_of_an_example_agree_with_the_reference(name, run):
 
 
 @each_way_but_ptx
-def test_the_kernels_of_random_programs_agree_with_the_reference(run):
-    @settings(max_examples=60, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(programs())
+def test_the_kernels_of_random_programs_agree_with_the_reference(run, random_examples):
+    @random_examples(programs(), 25)
     def check(program):
         module = tiny_json.import_program(program.document, bind=program.bind)
         actual = run_kernels(run, program.document, program.inputs, program.bind)
@@ -89,10 +88,7 @@ def moved_sum(way, sizes, dtype, axes, alone):
     return json.dumps({"uops": nodes, "outputs": ["s"]})
 
 
-@pytest.mark.parametrize("alone", [True, False], ids=["alone", "added"])
-@pytest.mark.parametrize("axes", [[1, 2], [0]], ids=["rows", "columns"])
-@pytest.mark.parametrize("dtype", ["fp16", "i8"])
-@pytest.mark.parametrize("way", MOVED)
+@pairwise(way=MOVED, dtype=["fp16", "i8"], axes=[[1, 2], [0]], alone=[True, False])
 def test_rows_of_any_pitch_are_summed_however_they_are_moved(way, dtype, axes, alone):
     for sizes in ((5, 3, 2), (5, 2, 8), (7, 3, 12), (40, 9, 4), (2, 100, 37)):
         document = moved_sum(way, sizes, dtype, axes, alone)

@@ -13,6 +13,7 @@ import tinyc
 from analysis_programs.cpu_kernels import agrees, spread, typed
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
+from parameters import pairwise
 from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.registry import context
@@ -213,10 +214,13 @@ def shapes_of(arrays: dict[str, np.ndarray]) -> dict[str, str]:
     return {name: f"{kinds[str(each.dtype)]}[{','.join(map(str, each.shape))}]" for name, each in arrays.items()}
 
 
-@pytest.mark.parametrize("attributes", ["is_causal = 1", "left_window_size = 40", "right_window_size = 3"])
-@pytest.mark.parametrize("window", ["", ", left_window_size = 300, right_window_size = 290"])
-@pytest.mark.parametrize(("m", "n"), [(70, 70), (300, 600), (600, 300), (40, 9)])
-def test_keys_that_no_query_sees_are_left_out(attributes, window, m, n):
+@pairwise(
+    attributes=["is_causal = 1", "left_window_size = 40", "right_window_size = 3"],
+    window=["", ", left_window_size = 300, right_window_size = 290"],
+    lengths=[(70, 70), (300, 600), (600, 300), (40, 9)],
+)
+def test_keys_that_no_query_sees_are_left_out(attributes, window, lengths):
+    m, n = lengths
     if window and "window" in attributes:
         attributes, window = f"is_causal = 1, {attributes}" if "left" in attributes else "left_window_size = 0", ""
     arrays = operands(1, 1, m, n)

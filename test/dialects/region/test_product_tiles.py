@@ -10,6 +10,7 @@ from analysis_programs.contraction_programs import CONTRACTIONS, LONG_SIZES
 from analysis_programs.cpu_kernels import agrees, scaled, spread, typed
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
+from parameters import pairwise
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.registry import context
@@ -95,10 +96,13 @@ def test_a_product_is_right_in_the_vectors_of_every_cpu(cpu, element, tmp_path):
     assert agrees(p, tinyc.load(tmp_path / "product.tinyc"))
 
 
-@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v3", "x86-64-v4"])
-@pytest.mark.parametrize(("m", "n", "k"), [(64, 17, 40), (70, 300, 600), (33, 35, 5), (200, 16, 64), (40, 1100, 30)])
-@pytest.mark.parametrize("is_turned", [False, True])
-def test_weights_in_panels_are_right_in_the_vectors_of_every_cpu(cpu, m, n, k, is_turned, tmp_path):
+@pairwise(
+    cpu=["x86-64", "x86-64-v3", "x86-64-v4"],
+    shape=[(64, 17, 40), (70, 300, 600), (33, 35, 5), (200, 16, 64), (40, 1100, 30)],
+    is_turned=[False, True],
+)
+def test_weights_in_panels_are_right_in_the_vectors_of_every_cpu(cpu, shape, is_turned, tmp_path):
+    m, n, k = shape
     p = Program(a=f"f32 {m} {k}", w=f"f32 {n} {k}" if is_turned else f"f32 {k} {n}", v=f"f32 {n}")
     y = matmul(p, p["a"], p.permute(p["w"], perm=(1, 0)) if is_turned else p["w"], f"{m} {n} {k}")
     p.result(p.add(y, spread(p, p["v"], y, 0)))

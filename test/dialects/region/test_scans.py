@@ -10,6 +10,7 @@ import tinyc
 from analysis_programs.region_kernels import formed_kernels, one_kernel
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
+from parameters import pairwise
 from tinyc.analysis.loop_nest import ScanNest
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
@@ -34,14 +35,15 @@ def scans(p: Program) -> list[bool]:
 WAYS = [*itertools.product((False, True), repeat=2)]
 
 
-@pytest.mark.parametrize("op", REDUCTIONS)
-@pytest.mark.parametrize("shape", ["9", "3 9", "9 3", "2 9 3", "2 3 150 2", "5 130"])
-def test_any_axis_direction_and_op(shape, op):
-    rank = len(shape.split())
-    for axis, (reverse, exclusive) in itertools.product(range(rank), WAYS):
-        p = Program(x=f"f32 {shape}")
-        assert agrees(p, running(p, p["x"], axis, op, "f32", reverse, exclusive)), (axis, reverse, exclusive)
-        assert scans(p) == [True]
+SHAPES = ["9", "3 9", "9 3", "2 9 3", "2 3 150 2", "5 130"]
+
+
+@pairwise(op=REDUCTIONS, way=WAYS, place=[(shape, axis) for shape in SHAPES for axis in range(len(shape.split()))])
+def test_any_axis_direction_and_op(op, way, place):
+    (reverse, exclusive), (shape, axis) = way, place
+    p = Program(x=f"f32 {shape}")
+    assert agrees(p, running(p, p["x"], axis, op, "f32", reverse, exclusive))
+    assert scans(p) == [True]
 
 
 @pytest.mark.parametrize(
