@@ -78,8 +78,10 @@ X86_64, AARCH64 = "x86-64", "aarch64"
 #: What stands for this machine's CPU.
 HOST = "host"
 _CPUINFO = Path("/proc/cpuinfo")
-#: The system call by which a process asks for tile registers: its number, what is asked, and their number.
-_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
+#: The system call by which a process asks for tile registers, arch_prctl: its number, what is asked, and their number.
+TILES_CALL = (158, 0x1023, 18)
+#: The flag of a CPU that has any.
+TILE_FLAG = "amx_tile"
 
 
 def checked_cpu(cpu: str | None) -> str | None:
@@ -120,7 +122,7 @@ def level_features(cpu: str) -> tuple[str, ...]:
     extensions = _EXTENSIONS.get(level, {})
     for each in more:
         if each not in extensions:
-            known = either(f"'+{name}'" for name in extensions) or "nothing"
+            known = either(f"'+{name}'" for name in extensions) if extensions else "nothing"
             message = f"'cpu' is {cpu!r}; {level!r} may have {known} behind it"
             raise TinycError("UnsupportedTarget", message)
     on = {*tuple(_FLAGS)[: _LEVELS[level]], *(feature for each in more for feature in extensions[each])}
@@ -228,13 +230,13 @@ def _listed_flags() -> frozenset[str]:
 
 def _has_tiles() -> bool:
     """Whether this process may use tile registers, for which it asks where there are any."""
-    return "amx_tile" in _listed_flags() and _is_x86_64() and _are_tiles_permitted()
+    return TILE_FLAG in _listed_flags() and _is_x86_64() and _are_tiles_permitted()
 
 
 @functools.cache
 def _are_tiles_permitted() -> bool:
     """Ask the system for tile registers, once for the process: without them their first use ends it."""
     try:
-        return ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0
+        return ctypes.CDLL(None).syscall(*TILES_CALL) == 0
     except (OSError, AttributeError):  # another system
         return False

@@ -17,11 +17,14 @@ from analysis_programs.emulated_dots import emulated_executable, intrinsics_of
 from analysis_programs.region_kernels import matmul, one_kernel_program
 from analysis_programs.tiny_programs import Program
 from tinyc.diagnostics import TinycError
+from tinyc.driver.compilation import cpu_artifact
+from tinyc.driver.load import executor_of
 from tinyc.driver.sources import read_program
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.rounding import output_tolerances
 from tinyc.importers import tiny_json
+from tinyc.runtime.cpu_features import machine_cpu
 from tinyc.runtime.jit import compile_object
 
 AMX, VNNI, BF16 = "x86-64-v4+amx", "x86-64-v4+avx512vnni", "x86-64-v4+avx512bf16"
@@ -225,13 +228,24 @@ def test_the_inner_loop_has_the_instruction_and_keeps_its_sums_in_registers(cpu,
 
 # --- CPUs that have not got it ----------------------------------------------------------------------------------------
 
+needs_no_tiles = pytest.mark.skipif("+amx" in (machine_cpu() or ""), reason="did not run: this machine has tiles")
 
+
+@needs_no_tiles
 def test_code_for_tiles_is_refused_by_a_machine_that_has_none(tmp_path):
     model = tinyc.compile(one_kernel_program(of_bytes("i8", "i8", "64 64 64")))
     model.save(tmp_path / "model.tinyc", cpu="v4+amx")
     with pytest.raises(TinycError, match=r"needs a CPU with .*amx_int8, .*amx_tile.*does not list") as caught:
         tinyc.load(tmp_path / "model.tinyc")
     assert caught.value.name == "UnsupportedTarget"
+
+
+@needs_no_tiles
+def test_code_for_tiles_that_was_kept_is_refused_there_too():
+    """What has been compiled before is run without a compilation, which would have asked for tiles."""
+    artifact = cpu_artifact(lowering(of_bytes("i8", "i8", "64 64 64")), AMX)
+    with pytest.raises(TinycError, match="needs a CPU with"):
+        executor_of(artifact)
 
 
 def test_an_intrinsic_that_a_cpu_has_not_is_refused_before_llvm_ends_the_process():
