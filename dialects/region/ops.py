@@ -18,6 +18,7 @@ from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.plan.attribute import plan_of_attribute
+from tinyc.target import DOT_FORMS, DotForm
 from tinyc.vocabulary.attributes import decode, extents_attribute, tensor_type, to_type
 from tinyc.vocabulary.elements import is_elements
 from tinyc.vocabulary.guards import guards_of
@@ -34,6 +35,8 @@ SIZES, SIZE_GUARDS, ALTERNATIVES = "sizes", "guards", "alternatives"
 #: An attribute of a kernel: the numbers of the buffers whose matrices lie in memory in panels, one behind the other,
 #: each with `PANEL_COLUMNS` columns, row by row. What a kernel computes of them is the same.
 PANELS, PANEL_COLUMNS = "panels", 16
+#: An attribute of a kernel that is a product: the feature of a CPU whose instructions multiply words of neighbours.
+DOT = "dot"
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -189,6 +192,14 @@ def _check_kernel(op: KernelOp) -> None:
         sizes_of_attribute(op.attributes[SIZES])
     guards_of(op.attributes.get(SIZE_GUARDS, None), SIZE_GUARDS)
     _check_panels(op)
+    if DOT in op.attributes and dot_form(op) is None:
+        raise Malformed(f"has 'dot' {op.attributes[DOT]}; write one of {', '.join(DOT_FORMS)}, or leave it out")
+
+
+def dot_form(op: KernelOp) -> DotForm | None:
+    """The form in which a kernel multiplies words of neighbours, if it is a product; None where it says none."""
+    name = op.attributes.get(DOT, None)
+    return DOT_FORMS.get(name.value) if isinstance(name, ir.StringAttr) else None
 
 
 def is_in_panels(buffer: Any) -> bool:

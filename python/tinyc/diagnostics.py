@@ -85,6 +85,7 @@ REMARKS = {
     "cache-entry-dropped": "missed",
     "cache-not-written": "missed",
     "cache-unused": "missed",
+    "dot-product": "passed",
     "fusion-fused": "passed",
     "fusion-kept": "missed",
     "fusion-request": "analysis",

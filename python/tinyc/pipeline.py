@@ -15,6 +15,7 @@ from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.to_cuda import GpuToCuda
 from tinyc.dialects.gpu.to_nvvm.lowering import GpuToNvvm
 from tinyc.dialects.nvvm.to_ptx import NvvmToPtx
+from tinyc.dialects.region.dot_products import RegionDotProducts
 from tinyc.dialects.region.pack_weights import RegionPackWeights
 from tinyc.dialects.region.plan import RegionPlan
 from tinyc.dialects.region.specialize import RegionSpecialize
@@ -36,6 +37,7 @@ PASSES: tuple[type[Pass], ...] = (
     TinyToPoly,
     TinyToRegion,
     RegionSpecialize,  # before what is decided of a kernel depends on its sizes
+    RegionDotProducts,  # before plans: how much of the sum is packed at a time depends on it
     RegionPlan,
     RegionPackWeights,  # behind plans, which say what is packed, and alternatives, which read weights as they are
     RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
@@ -76,6 +78,7 @@ CPU: tuple[Step, ...] = (
     *TINY,
     TinyToRegion(target="cpu"),
     RegionSpecialize(),
+    RegionDotProducts(),  # before plans: how much of the sum is packed at a time depends on it
     RegionPlan(arch="cpu"),  # the loops of a kernel are made by its plan
     RegionPackWeights(),  # before the host is lowered: which kernels run once is seen there
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form

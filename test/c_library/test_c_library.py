@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,10 +17,12 @@ from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
 from tinyc.c_library.interface import CInterface
+from tinyc.c_library.source import TILES, _feature_checks
 from tinyc.diagnostics import TinycError
 from tinyc.driver import cli
 from tinyc.executors import reference
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.runtime import cpu_features
 from tinyc.runtime.sizes import solve_symbols
 from tinyc.vocabulary.run_key import RUN_KEY
 
@@ -233,6 +236,24 @@ def test_a_library_may_be_for_a_plain_cpu(tmp_path):
     }
     outputs, _ = outputs_by_library(model, inputs, tmp_path / "lib.so", cpu="x86-64")
     assert (outputs["y"] == 48).all()
+
+
+def test_a_library_for_tiles_asks_for_them_and_says_where_there_are_none(tmp_path):
+    path, header = tinyc.compile(MLP).emit_library(tmp_path / "lib.so", "lib", cpu="v4+amx")
+    unsupported = re.search(r"LIB_UNSUPPORTED_CPU = (\d+)", header.read_text())
+    assert unsupported
+    code, model = ctypes.CDLL(str(path)), ctypes.c_void_p()
+    flags = cpu_features.flags_of(cpu_features.level_features("x86-64-v4+amx"))
+    expected = 0 if set(flags) <= cpu_features._machine_flags() else int(unsupported[1])
+    assert code.lib_init(ctypes.byref(model)) == expected
+
+
+def test_a_machine_without_tiles_refuses_them_by_their_name():
+    """What `init` asks Linux, where all else is there."""
+    interface = CInterface(tinyc.compile(MLP).lowering.program(), "lib")
+    checks = _feature_checks(interface, [TILES])
+    assert checks[0] == "extern long syscall(long number, ...);"
+    assert checks[1].startswith("if (!(syscall(158, 4131, 18) == 0)) return fail(LIB_UNSUPPORTED_CPU")
 
 
 def test_repeated_runs_keep_one_arena(tmp_path):

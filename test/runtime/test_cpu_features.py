@@ -6,7 +6,14 @@ import pytest
 
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import cpu_features
-from tinyc.runtime.cpu_features import require_machine
+from tinyc.runtime.cpu_features import (
+    checked_cpu,
+    flags_of,
+    level_features,
+    machine_cpu,
+    require_machine,
+    usable_features,
+)
 from tinyc.runtime.jit import _binding, assembly_of, compile_object
 
 #: Sums of products, which LLVM makes vectors of.
@@ -67,6 +74,68 @@ def test_a_cpu_that_is_no_level_is_refused():
     with pytest.raises(TinycError, match=f"'cpu' is 'i486'; {known}") as caught:
         compile_object(LLVM_IR, "i486")
     assert caught.value.name == "UnsupportedTarget"
+
+
+@pytest.mark.parametrize(
+    ("cpu", "flags"),
+    [
+        ("x86-64-v3+avxvnni", {"avx_vnni"}),
+        ("x86-64-v3+avxvnniint8", {"avx_vnni", "avx_vnni_int8"}),
+        ("x86-64-v4+avx512bf16+avx512vnni", {"avx512_bf16", "avx512_vnni"}),
+        ("x86-64-v4+amx", {"avx512_bf16", "avx512_vnni", "amx_tile", "amx_bf16", "amx_int8"}),
+    ],
+)
+def test_a_level_may_have_more(cpu, flags):
+    made, level = compile_object(LLVM_IR, cpu), compile_object(LLVM_IR, cpu_features.level_of(cpu))
+    assert (made.cpu, set(made.flags) - set(level.flags)) == (cpu, flags)
+
+
+def test_a_name_may_leave_out_the_architecture():
+    assert checked_cpu("v4+amx") == "x86-64-v4+amx"
+    assert checked_cpu("v3") == "x86-64-v3"
+
+
+@pytest.mark.parametrize(
+    ("cpu", "message"),
+    [
+        ("x86-64-v3+amx", "'x86-64-v3' may have '\\+avxvnniint8' or '\\+avxvnni' behind it"),
+        ("x86-64-v2+avxvnni", "'x86-64-v2' may have nothing behind it"),
+        ("v4+", "'x86-64-v4' may have '\\+amx', '\\+avx512vnni' or '\\+avx512bf16' behind it"),
+        ("v5", "'cpu' is 'x86-64-v5'; choose 'host'"),
+    ],
+)
+def test_what_a_level_may_not_have_is_refused(cpu, message):
+    with pytest.raises(TinycError, match=message) as caught:
+        checked_cpu(cpu)
+    assert caught.value.name == "UnsupportedTarget"
+
+
+ALL_OF_V4 = [flag for flags, _ in LEVELS.values() for flag in flags]
+TILES = ["amx_tile", "amx_bf16", "amx_int8"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "may_use_tiles", "cpu"),
+    [
+        (["avx512_vnni", "avx512_bf16", *TILES, "avx_vnni"], True, "x86-64-v4+amx"),
+        (["avx512_vnni", "avx512_bf16", *TILES], False, "x86-64-v4+avx512vnni+avx512bf16"),
+        (["avx512_vnni"], True, "x86-64-v4+avx512vnni"),
+        ([], True, "x86-64-v4"),
+    ],
+)
+def test_a_machine_is_the_cpu_that_its_flags_say(monkeypatch, tmp_path, flags, may_use_tiles, cpu):
+    on(monkeypatch, tmp_path, " ".join([*ALL_OF_V4, *flags]))
+    monkeypatch.setattr(cpu_features, "_are_tiles_permitted", lambda: may_use_tiles)
+    assert machine_cpu() == cpu
+    assert ("amx-tile" in usable_features(["avx", "amx-tile"])) == (may_use_tiles and "amx_tile" in flags)
+    require_machine(flags_of(level_features(cpu)))
+
+
+def test_a_machine_that_may_not_use_its_tiles_has_none(monkeypatch, tmp_path):
+    on(monkeypatch, tmp_path, " ".join([*ALL_OF_V4, *TILES]))
+    monkeypatch.setattr(cpu_features, "_are_tiles_permitted", lambda: False)
+    with pytest.raises(TinycError, match="needs a CPU with amx_tile"):
+        require_machine(["amx_tile"])
 
 
 def test_code_for_aarch64_is_compiled_in_its_vectors_and_not_loaded_here():

@@ -76,7 +76,9 @@ class RegionToLoops(Pass):
 
     cpu: str = field(
         default=DEFAULT_CPU,
-        metadata={"doc": "the CPU whose vectors the loops have: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4"},
+        metadata={
+            "doc": "the CPU whose vectors the loops have: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, or x86-64-v4+amx"
+        },
     )
 
     def run(self, module: ir.Module) -> None:

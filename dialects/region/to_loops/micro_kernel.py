@@ -1,19 +1,22 @@
 """The micro-kernel of a product: the sums of some rows and a few vectors of columns, in registers.
 
 A step loads the vectors of the right operand and, row by row, one element of the left one, and adds their products to
-the sums: of 14 rows and two vectors on a CPU of 32 vector registers, of 6 on one of 16. Source: Van Zee, van de Geijn,
+the sums: of 14 rows and two vectors on a CPU of 32 vector registers, of 6 on one of 16. What a product is made of is an
+element of each, or a word of neighbours (`words`). Source: Van Zee, van de Geijn,
 "BLIS: A Framework for Rapidly Instantiating BLAS Functionality".
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tinyc import mlir
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
+from tinyc.dialects.region.to_loops.words import signs_word
 from tinyc.mlir import arith, ir, memref, vector
 from tinyc.mlir.constants import number
-from tinyc.target import GENERIC_CPU, VectorUnit
+from tinyc.target import GENERIC_CPU, DotProduct, VectorUnit
 from tinyc.vocabulary.element_type import ElementType
 
 #: How many products a prefetch is ahead, and into which cache, as `memref.prefetch` counts them.
@@ -29,22 +32,32 @@ class MicroKernel:
     vectors: int
     lanes: int
     is_fused: bool
+    dot: DotProduct | None = None
 
     @classmethod
     def of(
-        cls, element: ElementType, unit: VectorUnit, rows: int, *, is_wide: bool, lanes: int | None = None
+        cls,
+        element: ElementType,
+        unit: VectorUnit,
+        rows: int,
+        *,
+        is_wide: bool,
+        lanes: int | None = None,
+        dot: DotProduct | None = None,
     ) -> "MicroKernel":
         """The micro-kernel of a CPU for tiles of so many rows, into which they fit well.
 
         A wide one has as many vectors as there are registers for: it reads more at a time of rows that are not packed.
         A vector of more `lanes` than a register has takes several.
         """
+        if dot is not None:
+            unit = replace(unit, register_bytes=dot.form.register_bytes)
         parts = -(-rows // unit.micro_rows)
         each, own = -(-rows // parts), unit.register_bytes // element.size_bytes
         vectors = unit.most_vectors(each) if is_wide else unit.micro_vectors
         if lanes is not None:
             vectors = max(1, vectors // -(-lanes // own))
-        return cls(element, each, vectors, lanes or min(TRANSPOSED_LANES, own), unit.has_fma and element.is_float)
+        return cls(element, each, vectors, lanes or min(TRANSPOSED_LANES, own), unit.has_fma and element.is_float, dot)
 
     @property
     def columns(self) -> int:
@@ -71,10 +84,11 @@ class MicroKernel:
         places = [elements.index(at * self.lanes) for at in range(self.vectors)]
         return [vector.create_mask(kind, [arith.maxsi(arith.subi(left, each), elements.index(0))]) for each in places]
 
-    def prefetch(self, elements: Elements, memory: ir.Value, slot: ir.Value) -> None:
-        """Emit the prefetch of packed columns that a later product of those at `slot` reads: they are in L2."""
+    def packed_columns(self, elements: Elements, memory: ir.Value, slot: ir.Value) -> list[ir.Value]:
+        """Emit the loads of packed columns at `slot`, and the prefetch of what a later product reads: it is in L2."""
         for at in range(0, self.columns, GENERIC_CPU.line_bytes // self.element.size_bytes):
             self.prefetch_line(elements, memory, elements.moved(slot, at), self.columns)
+        return self.columns_at(elements, memory, slot)
 
     def prefetch_line(self, elements: Elements, memory: ir.Value, place: ir.Value, columns: int) -> None:
         """Emit the prefetch of a line that a later product reads, each of them being `columns` behind the last."""
@@ -106,12 +120,32 @@ class MicroKernel:
                 found.append(self._added(factor, column, sums[row * self.vectors + at]))
         return found
 
+    def turned_signs(self, columns: Sequence[ir.Value], sums: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit what turning the signs of a row of words adds to its products with `columns`, added to `sums`."""
+        assert self.dot is not None
+        factor = vector.broadcast(self.vector_type, signs_word(self.dot))
+        return [self._added(factor, column, total) for column, total in zip(columns, sums, strict=True)]
+
+    def without(self, sums: Sequence[ir.Value], added: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit the sums of all rows less what is `added` to each vector of columns."""
+        return [arith.subi(total, added[at % self.vectors]) for at, total in enumerate(sums)]
+
     def _added(self, left: ir.Value, right: ir.Value, total: ir.Value) -> ir.Value:
+        if self.dot is not None:
+            return self._added_words(self.dot, left, right, total)
         if self.is_fused:
             return vector.fma(left, right, total)
         if self.element.is_float:
             return arith.addf(total, arith.mulf(left, right))
         return arith.addi(total, arith.muli(left, right))
+
+    def _added_words(self, dot: DotProduct, left: ir.Value, right: ir.Value, total: ir.Value) -> ir.Value:
+        """The products of words of neighbours added, by the instruction for them."""
+        narrow = ir.BF16Type.get() if dot.is_of_floats else ir.IntegerType.get_signless(8)
+        words = ir.VectorType.get([self.lanes * dot.form.group], narrow)
+        pair = [right, left] if dot.takes_right_first else [left, right]
+        factors = [vector.bitcast(words, each) for each in pair]
+        return mlir.llvm.call_intrinsic(self.vector_type, ir.StringAttr.get(dot.intrinsic), [total, *factors], [], [])
 
     def _places(self, elements: Elements, slot: ir.Value, pitch: int) -> Iterator[ir.Value]:
         for row in range(self.rows):

@@ -5,7 +5,8 @@ vectors of columns beside each other, or the box of places that windows share, u
 left one for a few rows, in the type of the sums: an element of an operand is computed once for a tile. The micro-kernel
 has the sums of those rows and columns in registers and adds the products of a panel to them, each sum in order. Rows
 and columns are filled up, with zeros or with what is between the rows of a box, which nobody reads. After the last
-panel, what is behind the sums is computed for those rows.
+panel, what is behind the sums is computed for those rows. Where the CPU adds the products of
+neighbours at once, what is packed are words of these (`words`), and sums are in the order of its instructions.
 """
 
 import functools
@@ -26,9 +27,11 @@ from tinyc.dialects.region.to_loops.loop_hints import mark_unrolled
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
 from tinyc.dialects.region.to_loops.packing import Panels
+from tinyc.dialects.region.to_loops.tile_kernel import TileKernel
 from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
+from tinyc.dialects.region.to_loops.words import Words
 from tinyc.expr import extents
-from tinyc.mlir import arith, ir, memref, scf
+from tinyc.mlir import arith, ir, memref, scf, vector
 from tinyc.target import VectorUnit
 
 
@@ -47,6 +50,15 @@ def product_nest(
         taken = loops_over(elements, stack, tiles[: product.parallel], tiles, low, high)
         turn = tuple(taken[product.order.index(place)] for place in range(len(tiles)))
         _Tile(elements, kernel, product, unit, workspaces, turn).emit()
+
+
+def _micro_kernel(product: CpuProduct, unit: VectorUnit) -> MicroKernel | TileKernel:
+    """The micro-kernel of a product on a CPU with such vectors."""
+    dot, rows = product.dot, product.rows.most
+    if dot is not None and dot.form.in_tiles:
+        return TileKernel.of(dot, rows, product.room_in_panel)
+    in_place, lanes = product.reads_right_in_place, product.asked.lanes
+    return MicroKernel.of(product.accumulator, unit, rows, is_wide=in_place, lanes=lanes, dot=dot)
 
 
 class _Tile:
@@ -69,9 +81,7 @@ class _Tile:
         self.rows = TileLines.of(elements, product.rows, turn)
         held = product.box and product.box.extents
         self.columns = TileLines.of(elements, product.columns, turn, held)
-        in_place = product.reads_right_in_place
-        lanes = product.asked.lanes
-        self.micro = MicroKernel.of(product.accumulator, unit, product.rows.most, is_wide=in_place, lanes=lanes)
+        self.micro = _micro_kernel(product, unit)
         last = -(-product.column_slots // self.micro.columns) * self.micro.columns
         assert last <= product.packed_columns  # the last micro-kernel stays in its row
         own, register = list(workspaces), scalars.register_type(product.accumulator)
@@ -90,7 +100,11 @@ class _Tile:
         if not product.reads_left_in_place:
             inside = product.has_rows_inside
             left = own.pop(0) if inside else row_memory(depth * rows, register, "left")
-            self.left = Panels(elements, left, rows, product.rows.most, lanes, depth, zero, self.rows.each, inside)
+            lines = 1 if isinstance(self.micro, TileKernel) else rows
+            self.left = Panels(elements, left, lines, product.rows.most, lanes, depth, zero, self.rows.each, inside)
+        self.added = None
+        if product.dot is not None and product.dot.turns_signs:
+            self.added = row_memory(product.packed_columns, register, "added")
         self.sums = own.pop() if own else row_memory(rows * self.pitch, register, "sums")
 
     def emit(self) -> None:
@@ -128,6 +142,12 @@ class _Tile:
                 self._finish(row)
                 scf.yield_([])
 
+    @property
+    def _vectors(self) -> MicroKernel:
+        """The micro-kernel, where it is one of vectors: tiles have all signs, and operands that are packed in a run."""
+        assert isinstance(self.micro, MicroKernel)
+        return self.micro
+
     # --- packing ------------------------------------------------------------------------------------------------------
 
     def _pack_right(self, first: ir.Value, count: ir.Value | int) -> None:
@@ -140,7 +160,9 @@ class _Tile:
         def element(column: ir.Value, k: ir.Value) -> ir.Value:
             return self.operands.element(self.product.right, self._places(first, k, self._along_columns(column)))
 
-        self.right.pack(self.columns.count, count, element, self.product.taps)
+        self._pack(self.right, self.columns.count, count, element, self.product.taps, is_left=False)
+        if self.added is not None:
+            self._add_turned_signs(self.added, self.right, count)
 
     def _pack_boxes(self, boxes: Boxes, first: ir.Value, count: ir.Value | int) -> None:
         """Pack the places that the windows of all columns of the tile read in a panel."""
@@ -163,7 +185,48 @@ class _Tile:
         def element(near: ir.Value, k: ir.Value) -> ir.Value:
             return self.operands.element(left, self._places(first, k, self._along_rows(elements.moved(start, near))))
 
-        self.left.pack(rows, count, element)
+        self._pack(self.left, rows, count, element, is_left=True)
+
+    def _pack(
+        self,
+        panels: Panels,
+        lines: ir.Value | int,
+        count: ir.Value | int,
+        element: Callable[[ir.Value, ir.Value], ir.Value],
+        taps: int = 1,
+        *,
+        is_left: bool,
+    ) -> None:
+        """Pack some lines of a panel of `count` products: elements, or words of them."""
+        words = self._words(count)
+        if words is None:
+            panels.pack(lines, count, element, taps)
+            return
+
+        def word(line: ir.Value, k: ir.Value) -> ir.Value:
+            return words.word(k, lambda place: element(line, place), is_left=is_left)
+
+        panels.pack(lines, words.number, word)
+
+    def _words(self, count: ir.Value | int) -> Words | None:
+        """The words of a panel of `count` products, where the CPU multiplies such."""
+        dot = self.product.dot
+        return None if dot is None else Words.of(self.elements, self.product, dot, count)
+
+    def _add_turned_signs(self, added: ir.Value, right: Panels, count: ir.Value | int) -> None:
+        """Compute what turning the signs of the left operand adds to the sums of each column, which a panel has."""
+        elements, micro, words = self.elements, self._vectors, self._words(count)
+        assert words is not None  # bytes are in words
+        with self._column_panels() as column:
+
+            def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
+                (k,) = index
+                columns = micro.columns_at(elements, right.memory, right.slot(column, k))
+                return micro.turned_signs(columns, sums)
+
+            sums = elements.carried((words.number,), micro.zeros()[: micro.vectors], step)
+            for at, each in enumerate(sums):
+                vector.store(each, added, [elements.moved(column, at * micro.lanes)])
 
     def _places(self, first: ir.Value, k: ir.Value, at: AxisValues) -> AxisValues:
         """Where along its axes an operand has product `k` of the panel from `first` on, at a row or a column."""
@@ -186,6 +249,8 @@ class _Tile:
         elements, micro = self.elements, self.micro
         slot = self._sum_slot(row, column)
         start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
+        if self.added is not None:
+            start = self._vectors.without(start, self._vectors.columns_at(elements, self.added, column))
         panel = row if self.product.has_rows_inside else elements.index(0)
         rows = self._rows_in_place(row, first) if self.left is None else self.left.rows(panel)
         columns, boxes = self._columns(column, first), self.boxes
@@ -193,15 +258,19 @@ class _Tile:
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
             if self.product.asked.unroll is not None:
                 mark_unrolled(index[-1], self.product.asked.unroll)
-            if boxes is None:
-                (k,) = index
-                return micro.multiplied(*rows(k), columns(k), sums)
-            for k, distance in boxes.products(index):
-                sums = micro.multiplied(*rows(k), columns(distance), sums)
-            return sums
+            if boxes is not None:
+                for k, distance in boxes.products(index):
+                    sums = self._vectors.multiplied(*rows(k), columns(distance), sums)
+                return sums
+            (k,) = index
+            if isinstance(micro, TileKernel):
+                k = elements.counters.value(elements.counters.expression(k) * micro.lanes)
+                return micro.multiplied(elements, *rows(k), columns(k), sums)
+            return micro.multiplied(*rows(k), columns(k), sums)
 
-        shape = (count,) if boxes is None else boxes.loops(count)
-        micro.store(elements, self.sums, slot, self.pitch, elements.carried(shape, start, step))
+        words = self._words(count)
+        loops = (count if words is None else words.steps,) if boxes is None else boxes.loops(count)
+        micro.store(elements, self.sums, slot, self.pitch, elements.carried(loops, start, step))
 
     def _rows_in_place(self, row: ir.Value, first: ir.Value) -> RowPlaces:
         """Where the elements of rows are that a product has, which are read as they lie in memory."""
@@ -217,7 +286,7 @@ class _Tile:
         Of boxes it is asked for how far a product is from the first one.
         """
         if self.boxes is not None:
-            return self.boxes.columns(self.micro, column)
+            return self.boxes.columns(self._vectors, column)
         if self.right is not None:
             return self._packed_columns(self.right, column)
         if self.product.reads_right_in_panels:
@@ -228,15 +297,13 @@ class _Tile:
         """The same of packed columns."""
 
         def columns(k: ir.Value) -> list[ir.Value]:
-            slot = right.slot(column, k)
-            self.micro.prefetch(self.elements, right.memory, slot)
-            return self.micro.columns_at(self.elements, right.memory, slot)
+            return self.micro.packed_columns(self.elements, right.memory, right.slot(column, k))
 
         return columns
 
     def _columns_in_panels(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are in memory in panels; behind the last one is one of zeros."""
-        elements, micro = self.elements, self.micro
+        elements, micro = self.elements, self._vectors
         memory, address = self.operands.in_place(self.product.right)
         starts: list[ir.Value] = []
         for at in range(micro.vectors):
@@ -254,7 +321,7 @@ class _Tile:
 
     def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are read as they lie in memory."""
-        elements, micro = self.elements, self.micro
+        elements, micro = self.elements, self._vectors
         memory, address = self.operands.in_place(self.product.right)
         side = self.product.columns
         are_whole = all(extents.divide(each, micro.columns) is not None for each in (side.lines, side.most))

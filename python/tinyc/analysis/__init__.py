@@ -17,6 +17,7 @@ them. In reading order:
     cpu_form                             which form these loops have on a CPU: formation and code both ask it
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
     activation                           the function that ops behind a reduction spell
+    product_choices                      what a plan and a CPU ask of a product
     product_reads                        which operands of a product are read as they lie in memory
     tile_sides, window_box               the lines of a tile, and the places that windows of several of them share
     cpu_steps, cpu_product, cpu_attention  how the steps of a kernel, a product, or attention run on a CPU

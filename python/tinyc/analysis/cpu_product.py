@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tinyc.analysis.cpu_form import ProductLoops
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.analysis.product_choices import ProductChoices
 from tinyc.analysis.product_reads import ProductReads
 from tinyc.analysis.strided_access import AxisRun
 from tinyc.analysis.tile_sides import TileSide, even_part, tile_side, tiled_loops
@@ -23,7 +24,7 @@ from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis, Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
-from tinyc.target import GENERIC_CPU, WIDEST_VECTORS
+from tinyc.target import GENERIC_CPU, TILE_SIDE, WIDEST_VECTORS, DotProduct
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -47,21 +48,6 @@ class RightMatrix:
 
 
 @dataclass(frozen=True)
-class ProductChoices:
-    """What a plan asks for of panels and the micro-kernel of a product, None where it asks for nothing.
-
-    `tile` is its rows, its columns, and the products that are packed at a time; `lanes` are those of a vector. Of the
-    loop over the products of a panel `unroll` steps are written out.
-    """
-
-    tile: tuple[int, int, int] | None = None
-    packs_left: bool | None = None
-    packs_right: bool | None = None
-    lanes: int | None = None
-    unroll: int | None = None
-
-
-@dataclass(frozen=True)
 class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
@@ -81,7 +67,7 @@ class CpuProduct:
     sides: ProductLoops
     order: tuple[int, ...]
     parallel: int
-    asked: "ProductChoices"
+    asked: ProductChoices
 
     @property
     def row_axes(self) -> tuple[int, ...]:
@@ -119,6 +105,12 @@ class CpuProduct:
         return self.phase.block.element.accumulator
 
     @functools.cached_property
+    def dot(self) -> DotProduct | None:
+        """How words of neighbours are multiplied; None where elements are, in vectors of the type of the sums."""
+        form = self.asked.dot if self.asked.lanes is None else None
+        return None if form is None else self.reads.in_words(form, self.left, self.right)
+
+    @functools.cached_property
     def taps(self) -> int:
         """The products that are written out in packing columns: those of a window, or of a row of it, with guards."""
         reads = [each for each in self.phase.block.accesses if not each.positions.isdisjoint(self.column_axes)]
@@ -137,7 +129,7 @@ class CpuProduct:
 
         That reads and writes less, and there are columns between the rows of a box that nobody reads.
         """
-        if not self.packs_right or not self.has_columns_inside:
+        if not self.packs_right or not self.has_columns_inside or self.dot is not None:
             return None
         most = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
         box = window_box(self.kernel, self.phase, self.right, self.columns, most)
@@ -156,8 +148,8 @@ class CpuProduct:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
         if self.asked.tile is not None:
             return self.asked.tile[2]
-        unit = self.packed_together
-        size = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // unit * unit
+        unit, group = self.packed_together, 1 if self.dot is None else self.dot.form.group
+        size = group * GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // unit * unit
         return even_part(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, unit)
 
     @property
@@ -242,12 +234,17 @@ class CpuProduct:
         """What a tile takes of the stack: a panel of a few rows, and their sums, unless workspaces have them."""
         depth = 0 if self.has_rows_inside or self.reads_left_in_place else self.room_in_panel
         sums = self.packed_columns + TRANSPOSED_LANES if self.has_one_panel else 0
-        return (depth + sums) * _ROWS * self.accumulator.size_bytes
+        return (depth + sums) * self._most_rows * self.accumulator.size_bytes
 
     @property
     def room_in_panel(self) -> int:
         """The products that a panel has room for: what it has, and what fills up its last transposition."""
-        return -(-self.panel_depth // TRANSPOSED_LANES) * TRANSPOSED_LANES + TRANSPOSED_LANES
+        packed = self.panel_depth if self.dot is None else self.dot.form.words(self.panel_depth)
+        return -(-packed // TRANSPOSED_LANES) * TRANSPOSED_LANES + TRANSPOSED_LANES
+
+    @property
+    def _most_rows(self) -> int:
+        return _ROWS if self.dot is None or not self.dot.form.in_tiles else 2 * TILE_SIDE  # of a micro-kernel
 
     @property
     def packed_columns(self) -> int:
@@ -280,8 +277,8 @@ class CpuProduct:
         right = self.room_in_panel * self.packed_columns
         if self.box is not None:  # the last columns reach behind the last box
             right = self.panel_depth // self.box.products * self.box.places + self.packed_columns
-        left = self.room_in_panel * (self.rows.most + _ROWS)
-        sums = (self.rows.most + _ROWS) * (self.packed_columns + TRANSPOSED_LANES)
+        left = self.room_in_panel * (self.rows.most + self._most_rows)
+        sums = (self.rows.most + self._most_rows) * (self.packed_columns + TRANSPOSED_LANES)
         are_needed = (
             (right, self.packs_right),
             (left, self.has_rows_inside and not self.reads_left_in_place),

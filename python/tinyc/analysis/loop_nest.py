@@ -175,7 +175,7 @@ def _planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
         choices.refuse_tiles()
         return ElementNest(_parallel(_shared(shapes, _outer), choices), max(shapes, key=len))
     if form is CpuForm.PRODUCT:
-        return planned_product(kernel, choices)
+        return planned_product(kernel, choices, region.dot_form(op))
     if form is CpuForm.ATTENTION:
         attention = attention_loops(kernel.loops)
         assert not isinstance(attention, str), attention  # it has the form of it

@@ -10,13 +10,14 @@ from dataclasses import replace
 
 from tinyc.analysis.cpu_attention import CpuAttention, cpu_attention
 from tinyc.analysis.cpu_form import AttentionLoops, ProductLoops, product_loops
-from tinyc.analysis.cpu_product import CpuProduct, ProductChoices, cpu_product
+from tinyc.analysis.cpu_product import CpuProduct, cpu_product
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.loop_choices import Decisions, LoopChoices, leading_axes
+from tinyc.analysis.product_choices import ProductChoices
 from tinyc.analysis.tile_sides import TileSide, sized_side
 from tinyc.expr import extents
 from tinyc.mlir import ir
-from tinyc.target import GENERIC_CPU
+from tinyc.target import GENERIC_CPU, DotForm
 
 #: What a tile may take of the stack, and of memory that a thread has to itself.
 _STACK_BYTES, _WORKSPACE_BYTES = 256 * 1024, 64 * 1024 * 1024
@@ -31,17 +32,18 @@ _STRIDE = "C_stride"
 _STEP = "k.i"
 
 
-def planned_product(kernel: KernelLoops, choices: LoopChoices) -> CpuProduct:
-    """The product that a kernel is, with the choices of a plan."""
+def planned_product(kernel: KernelLoops, choices: LoopChoices, dot: DotForm | None = None) -> CpuProduct:
+    """The product that a kernel is, with the choices of a plan; `dot` is what the CPU multiplies neighbours by."""
     found = _sides(kernel, choices)
-    tile, usual = choices.product_tile, cpu_product(kernel, found)
+    tile, usual = choices.product_tile, cpu_product(kernel, found, ProductChoices(dot=dot))
     asked = ProductChoices(
         packs_left=choices.packs("A", "" if usual.has_left_in_place else "its rows do not lie along the sum in memory"),
         packs_right=choices.packs("B", "" if usual.has_right_in_place else "its columns are no vectors in memory"),
         lanes=_lanes(choices),
         unroll=_unroll(choices),
+        dot=dot,
     )
-    product = usual if asked == ProductChoices() else cpu_product(kernel, found, asked)
+    product = usual if asked == usual.asked else cpu_product(kernel, found, asked)
     if tile is not None:
         product = _tiled(product, found, tile, choices)
     order = _order(product, found, choices)

@@ -12,10 +12,15 @@ from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.strided_access import AxisRun, BufferAccess, StridedAccess, strided_access
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
+from tinyc.target import DotForm, DotProduct
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
+
+#: What the type of sums holds as it is, and instructions multiply.
+_HELD = {ElementType.F32: (ElementType.BF16,), ElementType.I32: (ElementType.I8, ElementType.UI8)}
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,21 @@ class ProductReads:
             return None
         read = access.source.owner
         return access if isinstance(read, region.ReadOp) and region.is_in_panels(read.buffer) is in_panels else None
+
+    def in_words(self, form: DotForm, left: ir.Value, right: ir.Value) -> DotProduct | None:
+        """How words of neighbours of two operands are multiplied in a form, if it is for such operands and sums."""
+        operands = self._held_element(left), self._held_element(right)
+        is_for_them = {*operands} <= {*_HELD.get(self.accumulator, ())} & {*form.elements}
+        return DotProduct(form, *operands) if is_for_them else None
+
+    def _held_element(self, factor: ir.Value) -> ElementType:
+        """The element type that holds all elements of an operand: its own, or of a cast that changes nothing its."""
+        own, access = tensor_type(factor.type).element, trace(factor, self.kernel.dims)
+        if isinstance(access, NonScop) or not isinstance(access.source.owner, tiny.CastOp):
+            return own
+        held = tensor_type(access.source.owner.operand.type).element
+        is_kept = held in _HELD.get(own, ()) and all(guard.value == 0 for guard in access.guards)
+        return held if is_kept else own
 
     def strided(
         self, factor: ir.Value, access: Access, sides: tuple[Sequence[int], Sequence[int], Sequence[int]]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tinyc.c_library.header import exported_functions, header_text
 from tinyc.c_library.interface import CInterface
-from tinyc.c_library.source import POOL_FILE, source_text
+from tinyc.c_library.source import POOL_FILE, TILES, source_text
 from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.importers.files import replace_file
 from tinyc.runtime.artifact import Artifact
@@ -25,11 +25,12 @@ COMPILER_VARIABLE = "CC"
 _OPTIONS = ("-shared", "-fPIC", "-O2", "-std=c11", "-pthread", "-Wall", "-Wextra")
 #: Architecture → what compilers call it in front of the system.
 _MACHINES = {X86_64: ("x86_64", "amd64"), AARCH64: ("aarch64", "arm64")}
-#: What a compiler's `__builtin_cpu_supports` calls a flag of /proc/cpuinfo, of those that all compilers know.
+#: What a compiler's `__builtin_cpu_supports` calls a flag of /proc/cpuinfo, where all compilers know it, and tiles.
 _FEATURES = {
     **{"pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi"},
     **{flag: flag for flag in ("popcnt", "ssse3", "avx", "avx2", "bmi2", "fma")},
     **{flag: flag for flag in ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")},
+    **{"avx512_vnni": "avx512vnni", "amx_tile": TILES},
 }
 
 

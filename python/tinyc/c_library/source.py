@@ -11,9 +11,12 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.expr.interpretation import Interpretation
 from tinyc.expr.terms import AnyDivision
+from tinyc.runtime.cpu_features import TILES_CALL
 from tinyc.runtime.program import STATUS_WORDS, Buffer
 from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
 
+#: The feature that Linux is asked for, and not the CPU: tile registers.
+TILES = "amx-tile"
 #: The file with the bytes of the ConstPool, beside the source.
 POOL_FILE = "pool"
 _TEXT = """\
@@ -223,7 +226,7 @@ int64_t {prefix}_run_key(uint64_t seed, uint64_t offset) {{
 
 
 def source_text(interface: CInterface, header: str, features: Sequence[str]) -> str:
-    """The source; `header` is the header's file, `features` what `__builtin_cpu_supports` has to find."""
+    """The source; `header` is the header's file, `features` what `__builtin_cpu_supports` has to find, or `TILES`."""
     program, boundary = interface.program, interface.boundary
     prepares = bool(program.of_stage(prepare=True))
     statuses = ("OK", "INVALID_ARGUMENT", "INVALID_SIZES", "OUT_OF_MEMORY", "INDEX_OUT_OF_RANGE")
@@ -295,7 +298,11 @@ def _feature_checks(interface: CInterface, features: Iterable[str]) -> list[str]
     status, checks = interface.upper("UNSUPPORTED_CPU"), []
     for feature in features:
         message = f"the kernels use {feature}, which this CPU does not have; emit the library for another CPU"
-        checks.append(f'if (!__builtin_cpu_supports("{feature}")) return fail({status}, {string_literal(message)});')
+        has = f'__builtin_cpu_supports("{feature}")'
+        if feature == TILES:
+            checks.append("extern long syscall(long number, ...);")
+            has = f"(syscall({', '.join(map(str, TILES_CALL))}) == 0)"
+        checks.append(f"if (!{has}) return fail({status}, {string_literal(message)});")
     return checks
 
 

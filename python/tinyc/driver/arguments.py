@@ -125,7 +125,9 @@ def _parser() -> argparse.ArgumentParser:
     shown = "write a C library for the CPU there, and FILE.h beside it; needs a C compiler (cc, or $CC)"
     compiled.add_argument("--emit-lib", type=Path, metavar="FILE.so", help=shown)
     compiled.add_argument("--prefix", metavar="NAME", help="what its functions begin with (default: model)")
-    shown = "the CPU that the code of target cpu is for: host, x86-64, x86-64-v2, -v3 or -v4, aarch64 (default: host)"
+    shown = (
+        "the CPU that the code of target cpu is for: host, x86-64, x86-64-v2, -v3, -v4, v4+amx, aarch64 (default: host)"
+    )
     compiled.add_argument("--cpu", metavar="CPU", help=shown)
     shown = "put inputs, of these sizes of symbols, and the outputs of the reference for them into the model"
     compiled.add_argument("--self-test", nargs="?", type=_bind, const={}, metavar="M=16,N=32", help=shown)

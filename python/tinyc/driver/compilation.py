@@ -142,7 +142,8 @@ def cpu_artifact(lowering: Lowering, cpu: str | None = None) -> Artifact:
     Raises:
         TinycError: `UnsupportedTarget`: there is no such CPU, or this machine compiles for none.
     """
-    made = object_of((lowering if cpu is None else lowering.for_cpu(cpu)).llvm_units(), cpu)
+    lowering = lowering if cpu is None else lowering.for_cpu(cpu)
+    made = object_of(lowering.llvm_units(), cpu)
     return Artifact(
         "cpu", lowering.program(), made.image, architecture_of(cpu), made.cpu, made.flags, lowering.constants()
     )

@@ -15,7 +15,7 @@ from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.runtime.artifact import CODE_KINDS, Artifact, read_artifact
 from tinyc.runtime.boundary import boundary_of_program
 from tinyc.runtime.cpu import CpuExecutable
-from tinyc.runtime.cpu_features import require_machine
+from tinyc.runtime.cpu_features import TILE_FLAG, require_machine
 from tinyc.runtime.executable import Executable, LaunchClock, Timer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.threads import require_no_threads
@@ -82,11 +82,13 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
 
     Raises:
         ObjectError: the object code of target "cpu" cannot be loaded.
-        TinycError: `InvalidPtx`, from the simulator; `UnsupportedTarget`: there is no such architecture;
+        TinycError: `InvalidPtx`, from the simulator; `UnsupportedTarget`: there is no such architecture, or no tiles;
             `InvalidOption`: `threads`, or it is given for another target.
     """
     program, arrays = artifact.program, artifact.arrays
     if artifact.target == "cpu":
+        if TILE_FLAG in artifact.flags:
+            require_machine(artifact.flags, artifact.arch)  # it asks the system for tile registers
         executable = CpuExecutable(program, artifact.code, arrays, threads)
         return replace(_executor(executable, artifact), threads=executable.threads)
     require_no_threads(artifact.target, threads)

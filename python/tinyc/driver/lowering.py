@@ -32,7 +32,7 @@ from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW, TINY
 from tinyc.plan.attribute import plan_of_attribute
-from tinyc.runtime.cpu_features import machine_level
+from tinyc.runtime.cpu_features import machine_cpu
 from tinyc.runtime.jit import assembly_of, comment_of
 from tinyc.runtime.program import Program
 from tinyc.target import DEFAULT_ARCH, DEFAULT_CPU
@@ -95,7 +95,7 @@ class Lowering:
         if STEPS[target] is _GPU_STEPS:
             values["target"] = self.options.get("arch", DEFAULT_ARCH)  # regions are formed for what runs them
         else:
-            values.setdefault("cpu", machine_level() or DEFAULT_CPU)
+            values.setdefault("cpu", machine_cpu() or DEFAULT_CPU)
         self._steps = {
             name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }

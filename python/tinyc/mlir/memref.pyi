@@ -129,6 +129,9 @@ def get_global(
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpResult: ...
+def extract_aligned_pointer_as_index(
+    source: ir.Value, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...
+) -> ir.OpResult: ...
 def prefetch(
     memref: ir.Value,
     indices: Sequence[ir.Value],

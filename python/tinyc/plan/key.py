@@ -1,8 +1,8 @@
 """The key of a region, under which a plan table has its plan.
 
 In: a `region.kernel`. Out: 16 hexadecimal digits of a hash of its text: the buffers with their extents, the ops with
-their attributes. Locations, the kernel's name and its plan do not count, so that a region has the same key in every
-process, in a program that names it otherwise, and once it has a plan.
+their attributes. Locations, the kernel's name, its plan and what its CPU multiplies by do not count, so that a region
+has the same key in every process, for every CPU, in a program that names it otherwise, and once it has a plan.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import hashlib
 from tinyc.mlir import ir
 
 _DIGITS = 16
-_UNCOUNTED = ("sym_name", "plan")
+_UNCOUNTED = ("sym_name", "plan", "dot")
 
 
 def region_key(kernel: ir.OpView) -> str:

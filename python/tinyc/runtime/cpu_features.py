@@ -1,10 +1,13 @@
 """What a CPU has: the instruction sets that LLVM may use for a kernel, and those that this machine has.
 
-In: the name of a CPU. Out: features as LLVM calls them, to compile for, and flags as Linux calls them, to compare with
-those of the machine that runs the code. LLVM is told to use what stands in the table and nothing else, so that code
-needs what it says that it needs. Of aarch64 there is the baseline, which has vectors of 16 bytes.
+In: the name of a CPU, a level of x86-64 and what it has more, as in "x86-64-v4+amx". Out: features as LLVM calls them,
+to compile for, and flags as Linux calls them, to compare with those of the machine that runs the code. LLVM is told to
+use what stands in the table and nothing else, so that code needs what it says that it needs. Of aarch64 there is the
+baseline, which has vectors of 16 bytes.
 """
 
+import ctypes
+import functools
 import platform
 import re
 from collections.abc import Iterable
@@ -45,16 +48,40 @@ _FLAGS = {
     "avx512vpopcntdq": "avx512_vpopcntdq",
     "avxvnni": "avx_vnni",
     "gfni": "gfni",
+    "avxvnniint8": "avx_vnni_int8",
+    "amx-tile": "amx_tile",
+    "amx-bf16": "amx_bf16",
+    "amx-int8": "amx_int8",
 }
 #: What every x86-64 has, which LLVM lists too.
 _BASELINE = ("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2")
 #: The levels of the x86-64 psABI, by how many rows of the table each has.
 _LEVELS = {"x86-64": 0, "x86-64-v2": 7, "x86-64-v3": 16, "x86-64-v4": 21}
+#: What a level may have more that multiplies neighbours, and which features that is; the richest first.
+_VNNI, _BF16 = "avx512vnni", "avx512bf16"
+_EXTENSIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "x86-64-v3": {"avxvnniint8": ("avxvnni", "avxvnniint8"), "avxvnni": ("avxvnni",)},
+    "x86-64-v4": {"amx": (_VNNI, _BF16, "amx-tile", "amx-bf16", "amx-int8"), _VNNI: (_VNNI,), _BF16: (_BF16,)},
+}
+#: The features that an intrinsic of LLVM needs, by how its name begins; LLVM ends the process where one is missing.
+_INTRINSICS = {
+    "llvm.x86.tdpbf16ps": ("amx-tile", "amx-bf16"),
+    "llvm.x86.tdpb": ("amx-tile", "amx-int8"),
+    "llvm.x86.tile": ("amx-tile",),
+    "llvm.x86.avx512bf16.": ("avx512bf16",),
+    "llvm.x86.avx2.vpdpb": ("avxvnniint8",),
+    "llvm.x86.avx512.vpdpbusd.512": ("avx512vnni",),
+    "llvm.x86.avx512.vpdpbusd.256": ("avxvnni",),
+}
 #: The architectures of CPUs, as saved models call them; the first one's code runs by `object_code`.
 X86_64, AARCH64 = "x86-64", "aarch64"
 #: What stands for this machine's CPU.
 HOST = "host"
 _CPUINFO = Path("/proc/cpuinfo")
+#: The system call by which a process asks for tile registers, arch_prctl: its number, what is asked, and their number.
+TILES_CALL = (158, 0x1023, 18)
+#: The flag of a CPU that has any.
+TILE_FLAG = "amx_tile"
 
 
 def checked_cpu(cpu: str | None) -> str | None:
@@ -65,8 +92,9 @@ def checked_cpu(cpu: str | None) -> str | None:
     """
     if cpu in (None, HOST):
         return None
-    level_features(cpu)
-    return cpu
+    name = f"x86-64-{cpu}" if cpu.startswith("v") else cpu  # as in "v4+amx"
+    level_features(name)
+    return name
 
 
 def architecture_of(cpu: str | None) -> str:
@@ -74,23 +102,43 @@ def architecture_of(cpu: str | None) -> str:
     return AARCH64 if cpu == AARCH64 else X86_64
 
 
+def level_of(cpu: str) -> str:
+    """The level of a CPU, as LLVM calls it, without what it has more: "x86-64-v4" of "x86-64-v4+amx"."""
+    return cpu.partition("+")[0]
+
+
 def level_features(cpu: str) -> tuple[str, ...]:
-    """The features of an x86-64 level, such as "x86-64-v3"; beside its baseline, aarch64 has none.
+    """The features of an x86-64 level, such as "x86-64-v3" or "x86-64-v4+amx"; beside its baseline, aarch64 has none.
 
     Raises:
         TinycError: `UnsupportedTarget`: there is no such CPU.
     """
     if cpu == AARCH64:
         return ()
-    if cpu not in _LEVELS:
+    level, *more = cpu.split("+")
+    if level not in _LEVELS:
         known = either(map(repr, (HOST, *_LEVELS, AARCH64)))
         raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}; choose {known}; {HOST!r} is this machine's")
-    return tuple(_FLAGS)[: _LEVELS[cpu]]
+    extensions = _EXTENSIONS.get(level, {})
+    for each in more:
+        if each not in extensions:
+            known = either(f"'+{name}'" for name in extensions) if extensions else "nothing"
+            message = f"'cpu' is {cpu!r}; {level!r} may have {known} behind it"
+            raise TinycError("UnsupportedTarget", message)
+    on = {*tuple(_FLAGS)[: _LEVELS[level]], *(feature for each in more for feature in extensions[each])}
+    return tuple(feature for feature in _FLAGS if feature in on)
+
+
+def intrinsic_features(name: str) -> tuple[str, ...]:
+    """The features that an intrinsic of LLVM needs, of those that multiply neighbours."""
+    return next((needed for prefix, needed in _INTRINSICS.items() if name.startswith(prefix)), ())
 
 
 def usable_features(found: Iterable[str]) -> tuple[str, ...]:
-    """Those of the features that a CPU has which code may use."""
+    """Those of the features that this machine's CPU has which code may use: tiles where the system lets it."""
     present = set(found)
+    if not _has_tiles():
+        present -= {feature for feature in _FLAGS if feature.startswith("amx-")}
     return tuple(feature for feature in _FLAGS if feature in present)
 
 
@@ -108,6 +156,22 @@ def flags_of(features: Iterable[str]) -> tuple[str, ...]:
 def machine_level() -> str | None:
     """The highest level whose features this machine has; None where it is no x86-64."""
     return _fitting_levels(_machine_flags())[-1] if _is_x86_64() else None
+
+
+def machine_cpu() -> str | None:
+    """The CPU that this machine is: its level, and what it has more of what multiplies neighbours.
+
+    None where it is no x86-64.
+    """
+    level, present = machine_level(), _machine_flags()
+    if level is None:
+        return None
+    more: list[str] = []
+    for name, features in _EXTENSIONS.get(level, {}).items():
+        is_said = {*features} <= {*level_features("+".join((level, *more)))}
+        if not is_said and {*flags_of(features)} <= present:
+            more.append(name)
+    return "+".join((level, *more))
 
 
 def machine_identity() -> str:
@@ -151,9 +215,28 @@ def require_machine(flags: Iterable[str], architecture: str = X86_64) -> None:
 
 
 def _machine_flags() -> frozenset[str]:
-    """The flags of this machine's CPU; none where the system does not tell."""
+    """The flags of this machine's CPU that code may rely on; none where the system does not tell."""
+    said = _listed_flags()
+    return said if _has_tiles() else frozenset(flag for flag in said if not flag.startswith("amx_"))
+
+
+def _listed_flags() -> frozenset[str]:
     try:
         said = re.search(r"^flags\s*:(.*)$", _CPUINFO.read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
         said = None
     return frozenset(said[1].split() if said else ())
+
+
+def _has_tiles() -> bool:
+    """Whether this process may use tile registers, for which it asks where there are any."""
+    return TILE_FLAG in _listed_flags() and _is_x86_64() and _are_tiles_permitted()
+
+
+@functools.cache
+def _are_tiles_permitted() -> bool:
+    """Ask the system for tile registers, once for the process: without them their first use ends it."""
+    try:
+        return ctypes.CDLL(None).syscall(*TILES_CALL) == 0
+    except (OSError, AttributeError):  # another system
+        return False

@@ -6,7 +6,7 @@ In: LLVM IR as text, and for which CPU. Out: the object, and what a CPU must hav
 import contextlib
 import functools
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ SPECULATABLE_PREFIX = "index."
 
 @dataclass(frozen=True)
 class ObjectFile:
-    """The relocatable object of a module: `image` is ELF, made for the CPU that LLVM calls `cpu`.
+    """The relocatable object of a module: `image` is ELF, made for `cpu`, this machine's being as LLVM calls it.
 
     `flags` is what a CPU must have to run it, in the words of /proc/cpuinfo.
     """
@@ -48,7 +48,7 @@ def compile_object(llvm_ir: str, cpu: str | None = None) -> ObjectFile:
         InternalError: LLVM refuses the module.
     """
     machine, flags = _target_machine(cpu)
-    image = _made(_FLAGS.sub("", llvm_ir), machine, cpu, machine.emit_object)
+    image = _made(_FLAGS.sub("", llvm_ir), machine, flags, cpu, machine.emit_object)
     return ObjectFile(image, cpu or _binding().get_host_cpu_name(), flags)
 
 
@@ -60,8 +60,8 @@ def comment_of(cpu: str | None) -> str:
 def assembly_of(llvm_ir: str, cpu: str | None = None) -> str:
     """The assembly of an LLVM module, with its `.loc`, for a CPU as `compile_object` takes it; raises as that."""
     progress("LLVM, unit", 1, 1)
-    machine, _ = _target_machine(cpu)
-    return _made(llvm_ir, machine, cpu, machine.emit_assembly)
+    machine, flags = _target_machine(cpu)
+    return _made(llvm_ir, machine, flags, cpu, machine.emit_assembly)
 
 
 def printed_ir(llvm_ir: str) -> str:
@@ -74,14 +74,32 @@ def printed_ir(llvm_ir: str) -> str:
         return str(_binding().parse_assembly(_FLAGS.sub("", llvm_ir)))
 
 
-def _made(llvm_ir: str, machine: Any, cpu: str | None, emit: Callable[[Any], _Emitted]) -> _Emitted:
+def _made(
+    llvm_ir: str, machine: Any, flags: Sequence[str], cpu: str | None, emit: Callable[[Any], _Emitted]
+) -> _Emitted:
     """What is emitted of a module, once LLVM has optimised it."""
     with _refusals():
         module = _binding().parse_assembly(llvm_ir)
         module.verify()
+        _require_features(module, flags, cpu)
         module.triple = _TRIPLES[cpu_features.architecture_of(cpu)]
         _optimise(module, machine)
         return emit(module)
+
+
+def _require_features(module: Any, flags: Sequence[str], cpu: str | None) -> None:
+    """Check that a CPU of these flags has what the intrinsics of a module need: LLVM ends the process where it has not.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: it lacks some of it.
+    """
+    for function in module.functions:
+        needed = cpu_features.flags_of(cpu_features.intrinsic_features(function.name))
+        missing = [flag for flag in needed if flag not in flags]
+        if missing:
+            shown = f"cpu {cpu!r}" if cpu else "this machine's CPU"
+            message = f"the code calls {function.name}, which needs {', '.join(missing)}, and {shown} has not got that"
+            raise TinycError("UnsupportedTarget", f"{message}; compile the program anew for the CPU that it is for")
 
 
 @contextlib.contextmanager
@@ -124,7 +142,7 @@ def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
     found = [feature for feature, is_here in here.items() if is_here]
     used = cpu_features.level_features(cpu) if cpu else cpu_features.usable_features(found)
     machine = target.create_target_machine(
-        cpu=cpu or binding.get_host_cpu_name(),
+        cpu=cpu_features.level_of(cpu) if cpu else binding.get_host_cpu_name(),
         features=cpu_features.feature_switches(used, here),
         opt=2,
         reloc="pic",  # relative to each other, wherever they are loaded

@@ -6,6 +6,7 @@ In reading order:
     target          what a GPU architecture has
     sm80, sm90      Ampere and Hopper
     cpu             a CPU, by a fixed table, and the vectors of each level of x86-64
+    dot_products    what multiplies neighbours of a sum: AMX, VNNI and AVX512-BF16
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,10 @@ from tinyc.target.cpu import GENERIC_CPU, CpuTarget
 from tinyc.target.cpu import WIDEST_VECTORS as WIDEST_VECTORS
 from tinyc.target.cpu import VectorUnit as VectorUnit
 from tinyc.target.cpu import vector_unit_of as vector_unit_of
+from tinyc.target.dot_products import DOT_FORMS as DOT_FORMS
+from tinyc.target.dot_products import TILE_SIDE as TILE_SIDE
+from tinyc.target.dot_products import DotForm as DotForm
+from tinyc.target.dot_products import DotProduct as DotProduct
 from tinyc.target.sm80 import SM80
 from tinyc.target.sm90 import SM90
 from tinyc.target.target import Target

@@ -210,6 +210,18 @@ func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
 
 // -----
 
+// What a kernel multiplies by is a feature of a CPU.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+// expected-error @+1 {{'region.kernel' has 'dot' "sse2"; write one of amx-int8, avx512vnni, avxvnniint8, avxvnni, amx-bf16, avx512bf16, or leave it out}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", dot = "sse2"} : () -> ()
+
+// -----
+
 // Panels are those of a matrix with whole ones.
 !buffer = !region.memref<tensor<4x8xf32>, [8, 1], 128 : i64, true>
 // expected-error @+1 {{'region.kernel' has 'panels' array<i64: 1>; buffer 1 is not a matrix with a multiple of 16 columns}}
