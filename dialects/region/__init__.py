@@ -23,6 +23,7 @@ In reading order:
 
     ops            the dialect, its type and its ops, each with its rule
     kernel         the view of one kernel: buffers, body, yields, symbols, how it is launched
+    kernel_body    a kernel that is written of parts of another one
     launches       the launches of kernels: found, written, replaced
     verify         what holds of the host function that launches kernels
     bind           sizes in the place of symbols
