@@ -29,6 +29,7 @@ In reading order:
     bind           sizes in the place of symbols
     size_sets      the sizes that runs are expected to have, as an option says them
     specialize     in-layer pass: alternatives of kernels, for sizes that are known
+    winograd       in-layer pass: convolutions on a CPU by several kernels, where a plan asks for it
     pack_weights   in-layer pass: weights of products on a CPU in the order in which they are multiplied
     plan           in-layer pass: the decisions that a GPU kernel is built by
     to_gpu         out: a function on a GPU for each kernel

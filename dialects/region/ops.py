@@ -34,6 +34,8 @@ SIZES, SIZE_GUARDS, ALTERNATIVES = "sizes", "guards", "alternatives"
 #: An attribute of a kernel: the numbers of the buffers whose matrices lie in memory in panels, one behind the other,
 #: each with `PANEL_COLUMNS` columns, row by row. What a kernel computes of them is the same.
 PANELS, PANEL_COLUMNS = "panels", 16
+#: An attribute of a kernel: the algorithm that it is a part of, as a plan says it, where that is several kernels.
+ALGORITHM = "algorithm"
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -93,7 +95,8 @@ class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
 
     One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same; or `guards`,
-    relations between extents: there it is launched. `panels`, which may be left out, are buffers in another order.
+    relations between extents: there it is launched. Both `panels`, buffers in another order, and the `algorithm` that
+    it is a part of may be left out.
     """
 
     sym_name: ir.StringAttr
@@ -188,6 +191,8 @@ def _check_kernel(op: KernelOp) -> None:
     if SIZES in op.attributes:
         sizes_of_attribute(op.attributes[SIZES])
     guards_of(op.attributes.get(SIZE_GUARDS, None), SIZE_GUARDS)
+    if not isinstance(op.attributes.get(ALGORITHM, ir.StringAttr.get("")), ir.StringAttr):
+        raise Malformed(f"has 'algorithm' {op.attributes[ALGORITHM]}; write what a plan calls it, \"winograd_3x3\"")
     _check_panels(op)
 
 
