@@ -345,3 +345,19 @@ def test_the_types_of_sums_and_images_stay():
     assert found.dtype == np.float32
     assert found.shape == typed(result).shape
     assert "tensor<20x1x12x12xf16>" in by_winograd(p).text("plan"), "an image of 16 bits is written out as it is"
+
+
+def test_what_a_kernel_is_a_part_of_is_a_text():
+    text = by_winograd(plain()).text("plan").replace('algorithm = "winograd_3x3"', "algorithm = 3 : i64")
+    with pytest.raises(TinycError) as caught:
+        tinyc.compile(text)
+    assert 'write what a plan calls it, "winograd_3x3"' in str(caught.value)
+
+
+@pytest.mark.parametrize(("channels", "terms"), [(16, 185), (64, 9 * 64)])
+def test_the_tolerance_counts_the_terms_of_the_bound_where_these_are_more(channels, terms):
+    p = plain(x=f"f32 1 {channels} 4 4", filters=4)
+    inputs = random_inputs(p.module, 0)
+    assert by_winograd(p).lowering.tolerances(inputs)["sums"].atol == 2 * terms * U
+    default = tinyc.compile(one_kernel_program(p)).lowering.tolerances(inputs)["sums"]
+    assert default.atol == 2 * 9 * channels * U
