@@ -74,10 +74,12 @@ def measured(case: Case, rounds: int) -> dict[str, float]:
 
 def _sides(case: Case) -> Sides:
     """What computes a case, by name; each call gives its result."""
-    model, arrays = tinyc.compile(case.program), dict(case.arrays)
+    kept = {name: case.arrays[name] for name in case.weights}
+    model = tinyc.compile(case.program, plan=case.plan, weights=kept)
+    arrays = {name: array for name, array in case.arrays.items() if name not in kept}
     (output,) = model.outputs
     if case.in_numpy is None:
-        tensors, torch = [_tensor(each) for each in arrays.values()], _torch()
+        tensors, torch = [_tensor(each) for each in case.arrays.values()], _torch()
         sides: dict[str, Callable[[], Any]] = {
             "tinyc": lambda: model.run_named(arrays)[output],
             "torch": lambda: _array(case.in_torch(torch, *tensors)),
@@ -86,7 +88,7 @@ def _sides(case: Case) -> Sides:
             in_torch = torch.compile(partial(case.in_torch, torch))
             sides["torch.compile"] = lambda: _array(in_torch(*tensors))
         if case.alone is not None:
-            product = tinyc.compile(case.alone)
+            product = tinyc.compile(case.alone, weights=kept)
             factors = {each: arrays[each] for each in product.inputs}
             sides[_ALONE] = lambda: product.run_named(factors)
         return sides

@@ -4,7 +4,7 @@ In: nothing. Out: `Group`s of `Case`s. Products are Tiny programs, which numpy c
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -46,8 +46,8 @@ class Case:
 
     Where `in_numpy` says how, numpy computes it as well, and all write into memory that is there already. Where it
     `is_compiled`, torch.compile's function counts as a library of its own. A program `alone`, which is less than the
-    case, has the place of the libraries: its time counts, of its numbers nothing is asked. Results may be off by
-    `tolerance` of the largest element.
+    case or has no `plan`, has the place of the libraries: its time counts, of its numbers nothing is asked. Results may
+    be off by `tolerance` of the largest element. The arrays `weights` are given once.
     """
 
     name: str
@@ -59,6 +59,8 @@ class Case:
     tolerance: float = 1e-4
     is_compiled: bool = False
     alone: Any = None
+    weights: tuple[str, ...] = ()
+    plan: Any = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def groups() -> list[Group]:
         Group("int8 products", "GFLOP/s", partial(_narrow_products, "i8"), geometric_mean=0.8),
         Group("products with bias and GELU, beside the product alone", "GFLOP/s", _epilogues, worst=0.95),
         Group("convolutions", "GFLOP/s", _convolutions, geometric_mean=0.9),
+        Group("convolutions by Winograd's algorithm, beside the implicit GEMM", "GFLOP/s", _by_winograd),
         Group("rows and elements, f32", "GB/s", partial(_rows, "float"), worst=1.0),
         Group("rows and elements, bf16", "GB/s", partial(_rows, "bfloat16"), worst=1.0),
         Group("attention", "GFLOP/s", _attention, geometric_mean=1.0),
@@ -193,6 +196,15 @@ def _convolution(batch: int, channels: int, filters: int, kernel: int, stride: i
     work = 2 * batch * filters * out * out * channels // groups * kernel * kernel
     program = _onnx(f"y = Conv<{asked}>(x, w)", arrays, (batch, filters, out, out))
     return Case(name, program, arrays, work, in_torch)
+
+
+def _by_winograd() -> Iterator[Case]:
+    """Those of 3 × 3 without strides, weights given once; work is that of the sums as they are written."""
+    for batch in (1, 8):
+        for channels, filters, kernel, stride, side in RESNET_50:
+            if (kernel, stride) == (3, 1):
+                case = _convolution(batch, channels, filters, kernel, stride, side)
+                yield replace(case, alone=case.program, weights=("w",), plan={"algo_choice": {"conv": "winograd_3x3"}})
 
 
 # --- rows, elements and others ----------------------------------------------------------------------------------------

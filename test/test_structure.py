@@ -34,7 +34,7 @@ EDGES = {
 #: Layer → the layers that are written in its words, and which of its modules have them: a region's body is Tiny ops,
 #: the body of a statement is a region's, the CUDA printer prints GPU kernels.
 WORDS = {
-    "tiny": ({"frontend", "region", "gpu", "cuda", "index_book"}, {"ops", "op_verifier", "verify"}),
+    "tiny": ({"frontend", "region", "gpu", "cuda", "index_book"}, {"ops", "op_verifier", "emit_steps", "verify"}),
     "region": ({"gpu", "cuda"}, {"ops"}),
     "gpu": ({"cuda"}, {"dialect", "kernel", "statements", "instructions", "shared_layout", "strided_matrix", "expand"}),
 }

@@ -23,12 +23,14 @@ In reading order:
 
     ops            the dialect, its type and its ops, each with its rule
     kernel         the view of one kernel: buffers, body, yields, symbols, how it is launched
+    kernel_body    a kernel that is written of parts of another one
     launches       the launches of kernels: found, written, replaced
     verify         what holds of the host function that launches kernels
     bind           sizes in the place of symbols
     size_sets      the sizes that runs are expected to have, as an option says them
     specialize     in-layer pass: alternatives of kernels, for sizes that are known
     dot_products   in-layer pass: what multiplies words of neighbours on a CPU
+    winograd       in-layer pass: convolutions on a CPU by several kernels, where a plan asks for it
     pack_weights   in-layer pass: weights of products on a CPU in the order in which they are multiplied
     plan           in-layer pass: the decisions that a GPU kernel is built by
     to_gpu         out: a function on a GPU for each kernel

@@ -37,6 +37,8 @@ SIZES, SIZE_GUARDS, ALTERNATIVES = "sizes", "guards", "alternatives"
 PANELS, PANEL_COLUMNS = "panels", 16
 #: An attribute of a kernel that is a product: the feature of a CPU whose instructions multiply words of neighbours.
 DOT = "dot"
+#: An attribute of a kernel: the algorithm that it is a part of, as a plan says it, where that is several kernels.
+ALGORITHM = "algorithm"
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -96,7 +98,8 @@ class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
 
     One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same; or `guards`,
-    relations between extents: there it is launched. `panels`, which may be left out, are buffers in another order.
+    relations between extents: there it is launched. Both `panels`, buffers in another order, and the `algorithm` that
+    it is a part of may be left out.
     """
 
     sym_name: ir.StringAttr
@@ -191,6 +194,8 @@ def _check_kernel(op: KernelOp) -> None:
     if SIZES in op.attributes:
         sizes_of_attribute(op.attributes[SIZES])
     guards_of(op.attributes.get(SIZE_GUARDS, None), SIZE_GUARDS)
+    if not isinstance(op.attributes.get(ALGORITHM, ir.StringAttr.get("")), ir.StringAttr):
+        raise Malformed(f"has 'algorithm' {op.attributes[ALGORITHM]}; write what a plan calls it, \"winograd_3x3\"")
     _check_panels(op)
     if DOT in op.attributes and dot_form(op) is None:
         raise Malformed(f"has 'dot' {op.attributes[DOT]}; write one of {', '.join(DOT_FORMS)}, or leave it out")

@@ -22,6 +22,7 @@ from tinyc.dialects.region.specialize import RegionSpecialize
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
 from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
 from tinyc.dialects.region.to_loops.lowering import RegionToLoops
+from tinyc.dialects.region.winograd import RegionWinograd
 from tinyc.dialects.tiny.inline import TinyInline
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
 from tinyc.dialects.tiny.to_poly import TinyToPoly
@@ -39,6 +40,7 @@ PASSES: tuple[type[Pass], ...] = (
     RegionSpecialize,  # before what is decided of a kernel depends on its sizes
     RegionDotProducts,  # before plans: how much of the sum is packed at a time depends on it
     RegionPlan,
+    RegionWinograd,  # behind plans, which ask for it; in front of what is decided of the kernels that it makes
     RegionPackWeights,  # behind plans, which say what is packed, and alternatives, which read weights as they are
     RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
     GpuToCuda,  # the other way out of gpu: it expands the kernels itself
@@ -80,6 +82,7 @@ CPU: tuple[Step, ...] = (
     RegionSpecialize(),
     RegionDotProducts(),  # before plans: how much of the sum is packed at a time depends on it
     RegionPlan(arch="cpu"),  # the loops of a kernel are made by its plan
+    RegionWinograd(),  # before the weights of its products are packed
     RegionPackWeights(),  # before the host is lowered: which kernels run once is seen there
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops(),

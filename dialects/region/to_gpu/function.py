@@ -147,13 +147,3 @@ def close_body(statement: ir.OpView) -> None:
     (block,) = statement.regions[0].blocks
     with ir.InsertionPoint(block):
         end_body()
-
-
-def needed_for(kernel: Kernel, wanted: Iterable[ir.Value], given: Iterable[ir.Value] = ()) -> list[ir.OpView]:
-    """The ops of a region that compute the values `wanted`, in order; `given` are there already."""
-    read, known, needed = set(wanted), set(given), list[ir.OpView]()
-    for op in reversed(kernel.body):
-        if any(result in read and result not in known for result in op.results):
-            read.update(op.operands)
-            needed.append(op)
-    return needed[::-1]

@@ -4,7 +4,7 @@ In: a `region.kernel` whose plan takes rows in parts. Out: two in its place, lau
 lie the partial results, in the accumulator's type, as tensors of the host.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.host_names import host_names
@@ -13,15 +13,14 @@ from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.codegen.reduction_steps import accumulator_element, reduced_shape
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.kernel_body import KernelBody, needed_for
 from tinyc.dialects.region.launches import call_kernel, kernel_calls, launch_of, replace_call
-from tinyc.dialects.region.to_gpu.function import needed_for
 from tinyc.dialects.region.to_gpu.plans import PlannedKernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
-from tinyc.mlir.bodies import end_body
 from tinyc.mlir.locations import RESULT_NAMES
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.schemes.registry import SCHEME_OF
@@ -146,45 +145,9 @@ class _Parts:
 # --- the kernels ------------------------------------------------------------------------------------------------------
 
 
-class _Body:
-    """A new kernel that is written, from the inputs of another one: `local` has what the values of that are in it."""
-
-    def __init__(self, kernel: Kernel, name: str, more: Iterable[ir.Value] = ()) -> None:
-        buffers = [*kernel.inputs, *more]
-        self.op = region.KernelOp(ir.StringAttr.get(name))
-        locations = [each.location for each in buffers]
-        self.block = self.op.body.blocks.append(*(each.type for each in buffers), arg_locs=locations)
-        self.local: dict[ir.Value, ir.Value] = dict(zip(buffers, self.block.arguments, strict=True))
-
-    def copy(self, op: ir.OpView) -> None:
-        """Copy an op of the other kernel."""
-        copy = op.clone(ir.InsertionPoint.current)
-        for position, operand in enumerate(op.operands):
-            copy.operands[position] = self.local[operand]
-        self.local.update(zip(op.results, copy.results, strict=True))
-
-    def end(self, results: Iterable[tuple[ir.Value, ir.Location]]) -> None:
-        """Write the yields of results to new buffers at their locations."""
-        for value, location in list(results):
-            buffer = self.block.add_argument(region.memref_type(tensor_type(value.type)), location)
-            region.YieldOp(value, buffer, ir.StringAttr.get("gmem"))
-        end_body()
-        tiny.erase_unused(self.block)
-
-    def drop_unread(self) -> list[int]:
-        """Erase the buffers that are not read; return the numbers of those that stay."""
-        for op in list(self.block.operations):
-            if isinstance(op, region.ReadOp) and not list(op.output.uses):
-                op.erase()
-        used = [bool(list(each.uses)) for each in self.block.arguments]
-        for position in reversed([place for place, is_used in enumerate(used) if not is_used]):
-            self.block.erase_argument(position)
-        return [place for place, is_used in enumerate(used) if is_used]
-
-
 def _first(kernel: Kernel, name: str, reductions: Sequence[_Parts]) -> Kernel:
     """The kernel of the parts, which takes all inputs of `kernel`."""
-    body = _Body(kernel, name)
+    body = KernelBody(kernel, name)
     with ir.InsertionPoint(body.block):
         for op in needed_for(kernel, [value for each in reductions for value in each.operands]):
             body.copy(op)
@@ -199,7 +162,7 @@ def _first(kernel: Kernel, name: str, reductions: Sequence[_Parts]) -> Kernel:
 
 def _second(kernel: Kernel, first: Kernel, reductions: Sequence[_Parts]) -> tuple[Kernel, list[int]]:
     """The kernel of the results, and which of the inputs of `kernel` and the results of `first` it takes."""
-    body = _Body(kernel, kernel.name, first.outputs)
+    body = KernelBody(kernel, kernel.name, first.outputs)
     partials = {each.op: (each, buffer) for each, buffer in zip(reductions, first.outputs, strict=True)}
     with ir.InsertionPoint(body.block):
         for op in kernel.body:

@@ -29,5 +29,6 @@ them. In reading order:
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
     in_place                             which operand of a kernel its result may take the place of
     candidate, kernel_candidate          what a scheme is asked about
+    winograd                             convolutions that Winograd's algorithm computes, and its error
     arena                                where buffers lie
 """

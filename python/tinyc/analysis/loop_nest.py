@@ -32,7 +32,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.locations import where
 from tinyc.plan.attribute import plan_of_attribute
-from tinyc.plan.fields import FORMED_FIELDS, Plan
+from tinyc.plan.fields import FORMED_FIELDS, WINOGRAD, Plan
 from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.names import CPU_FORMS
 from tinyc.target import GENERIC_CPU
@@ -139,10 +139,14 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
         TinycError: `InvalidPlan`; what the plan asks for and the loops cannot have.
     """
     plan = plan_of_attribute(op.attributes["plan"], where(op.location)) if "plan" in op.attributes else Plan()
+    refusals = PlanRefusals(op.sym_name.value, where(op.location))
+    if WINOGRAD in (plan.algo_choice or {}).values():
+        message = f"is '{WINOGRAD}', which is several kernels; run --region-winograd, which makes them, or leave it out"
+        refusals.add("UnsupportedPlan", "algo_choice", message)
+        refusals.raise_all()
     is_of_gpu = plan.scheme not in (None, *CPU_FORMS) or plan.arch not in (None, *GENERIC_CPU.names)
     if is_of_gpu or FORMED_FIELDS.issuperset(plan.values()):
         return planned_nest(op, NO_CHOICES)
-    refusals = PlanRefusals(op.sym_name.value, where(op.location))
     nest = planned_nest(op, LoopChoices(plan, refusals.add))
     for field in plan.values():
         if field not in (*_OF_ALL, *FORMED_FIELDS, *nest_decisions(nest), *_BESIDE.get(type(nest), ())):

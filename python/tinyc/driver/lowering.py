@@ -18,6 +18,7 @@ from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.kernel import gpu_kernels_of
 from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.dialects.region.kernel import kernels_of
+from tinyc.dialects.region.ops import ALGORITHM
 from tinyc.driver.assembly import beside_loops
 from tinyc.driver.code_text import llvm_ir_in, with_host
 from tinyc.driver.layer import entry_layer
@@ -32,6 +33,7 @@ from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW, TINY
 from tinyc.plan.attribute import plan_of_attribute
+from tinyc.plan.fields import WINOGRAD
 from tinyc.runtime.cpu_features import machine_cpu
 from tinyc.runtime.jit import assembly_of, comment_of
 from tinyc.runtime.program import Program
@@ -157,11 +159,12 @@ class Lowering:
 
         Of a Frontend program they are derived where the sums of its ops are written out, in Tiny.
         """
-        is_tf32 = "plan" in self._steps and _asks_for_tf32(self.module("plan" if self.has("plan") else self.entry))
-        derived = output_tolerances(self.module(self.entry), inputs, is_tf32)
+        planned = self.module("plan" if self.has("plan") else self.entry)
+        ways = _asks_for_tf32(planned), _has_winograd(planned)
+        derived = output_tolerances(self.module(self.entry), inputs, *ways)
         if self.entry != "frontend":
             return derived
-        return derived | output_tolerances(self.module("tiny"), inputs, is_tf32)
+        return derived | output_tolerances(self.module("tiny"), inputs, *ways)
 
     def _copy(self, name: str) -> ir.Module:
         """A copy of the module at a layer: with line info its locations are the lines of the GPU layer's listing."""
@@ -267,6 +270,12 @@ def _with_options(step: Step, options: Mapping[str, str | bool]) -> Step:
     """A pass with those of the options that it has."""
     mine = {field.name: options[field.name] for field in dataclasses.fields(step) if field.name in options}
     return dataclasses.replace(step, **mine)
+
+
+def _has_winograd(module: ir.Module) -> bool:
+    """Whether kernels compute convolutions by Winograd's algorithm."""
+    attributes = (kernel.op.attributes.get(ALGORITHM, None) for kernel in kernels_of(module).values())
+    return any(isinstance(each, ir.StringAttr) and each.value == WINOGRAD for each in attributes)
 
 
 def _asks_for_tf32(module: ir.Module) -> bool:

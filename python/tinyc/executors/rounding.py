@@ -12,7 +12,8 @@ An output that no float op rounds must be the same bit for bit. Otherwise, with
 since a sum of n terms of order one is off by up to about n u where its terms cancel, and by about sqrt(n) u of itself
 where they do not. Where f32 is multiplied as tf32, to which tensor cores cut what they read of memory, each term is off
 by up to 2 t of itself, with t = 2^-10, and their sum by about sqrt(n) t where they cancel: rtol is 2 t and atol
-4 sqrt(n) t at least.
+4 sqrt(n) t at least. A convolution that Winograd's algorithm computes counts as as many terms as its bound is one of
+(`winograd_terms`), where these are more.
 """
 
 import functools
@@ -25,6 +26,7 @@ import numpy as np
 
 from tinyc.analysis.graphs import main_function, needed_ops
 from tinyc.analysis.patterns.contraction import is_widening
+from tinyc.analysis.winograd import winograd_terms
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.tiny import ops as tiny
@@ -84,16 +86,18 @@ def _coarser(left: ElementType | None, right: ElementType | None) -> ElementType
 
 
 def output_tolerances(
-    module: ir.Module, inputs: Mapping[str, np.ndarray], is_tf32: bool = False
+    module: ir.Module, inputs: Mapping[str, np.ndarray], is_tf32: bool = False, has_winograd: bool = False
 ) -> dict[str, Tolerance]:
     """The tolerance of each named value and output of a program on inputs of these shapes.
 
-    Where it `is_tf32`, products of f32 that are summed may be of tf32.
+    Where it `is_tf32`, products of f32 that are summed may be of tf32; where it `has_winograd`, convolutions may be
+    computed by Winograd's algorithm.
     """
     function = main_function(module)
     signature = signature_of(function)
     symbols = symbol_values(signature.inputs, inputs)
-    derivation = _Derivation(kernels_of(module), lambda extent: extent_value(extent, symbols), is_tf32)
+    known = kernels_of(module)
+    derivation = _Derivation(known, lambda extent: extent_value(extent, symbols), is_tf32, has_winograd)
     with module.context:
         results = derivation.block(function.regions[0].blocks[0], [Rounding() for _ in signature.inputs])
     outputs = zip(signature.outputs, results, strict=True)
@@ -103,8 +107,10 @@ def output_tolerances(
 class _Derivation:
     """Follows roundings through a function and the kernels that it calls."""
 
-    def __init__(self, known: Mapping[str, Kernel], sizes: Callable[[Dim], int], is_tf32: bool) -> None:
-        self.kernels, self.sizes, self.is_tf32 = known, sizes, is_tf32
+    def __init__(
+        self, known: Mapping[str, Kernel], sizes: Callable[[Dim], int], is_tf32: bool, has_winograd: bool
+    ) -> None:
+        self.kernels, self.sizes, self.is_tf32, self.has_winograd = known, sizes, is_tf32, has_winograd
         self.found: dict[str, Tolerance] = {}
 
     def block(self, block: ir.Block, given: Sequence[Rounding]) -> list[Rounding]:
@@ -135,16 +141,17 @@ class _Derivation:
         if op.results[0] in products:
             is_f32 = tensor_type(op.results[0].type).element is ElementType.F32
             return [replace(merged, is_tf32=merged.is_tf32 or (is_f32 and self.is_tf32))]
-        return [_step(op, merged, tensor_type(result.type).element, self.sizes) for result in op.results]
+        least = winograd_terms(op) if self.has_winograd and isinstance(op, tiny.ReduceOp) else 0
+        return [_step(op, merged, tensor_type(result.type).element, self.sizes, least) for result in op.results]
 
 
-def _step(op: ir.OpView, before: Rounding, element: ElementType, sizes: Callable[[Dim], int]) -> Rounding:
-    """The roundings up to and including `op`."""
+def _step(op: ir.OpView, before: Rounding, element: ElementType, sizes: Callable[[Dim], int], least: int) -> Rounding:
+    """The roundings up to and including `op`, whose terms count as `least` at least."""
     if not element.is_float or not _rounds(op):
         return before
     if isinstance(op, tiny.ReduceOp) and op.op.value in ("sum", "prod"):
         shape = tensor_type(op.operand.type).shape
-        length = math.prod(sizes(shape[axis]) for axis in op.axes)
+        length = max(least, math.prod(sizes(shape[axis]) for axis in op.axes))
         return before.merged(Rounding(_coarser(before.coarsest, element), before.terms + length, element))
     return before.merged(Rounding(element))
 

@@ -21,6 +21,7 @@ In reading order:
     indexing      what reads or writes where its data says
     products      contractions of matrices
     convolution   convolutions, and the fold of windows
+    winograd      convolutions of 3 × 3 by fewer products
     attention     attention, rotary embedding
     reductions    reductions, and what is made of them along an axis
     norms         layer, rms, group, instance and batch norms

@@ -29,10 +29,12 @@ ARCHITECTURES = {
     "sm80_or_sm90": (SM80.name, SM90.name),
     **dict.fromkeys(GENERIC_CPU.names, (GENERIC_CPU.name,)),
 }
+#: What a plan calls Winograd's F(2 × 2, 3 × 3), which is several kernels.
+WINOGRAD = "winograd_3x3"
 #: Pattern of Poly-View → the algorithms for it.
 ALGORITHMS = {
     "matmul": ("implicit_gemm", "splitk_serial", "splitk_parallel", "streamk"),
-    "conv": ("implicit_gemm", "winograd_3x3", "fft_conv"),
+    "conv": ("implicit_gemm", WINOGRAD, "fft_conv"),
     "attention": ("streaming_softmax_2pass", "online_softmax"),
 }
 #: The fields that the formation of regions decides.

@@ -15,6 +15,7 @@ SCHEME_NAMES = (
     "cpu_contraction",
     "cpu_attention",
     "cpu_rows",
+    "cpu_winograd",
     "cpu_generic",
 )
 #: What is built on a CPU → the form of its loops there, by its name in `analysis.cpu_form.CpuForm`.

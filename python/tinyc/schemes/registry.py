@@ -7,7 +7,7 @@ here are refused by name.
 from typing import Any
 
 from tinyc.plan.fields import Plan
-from tinyc.schemes.cpu import CpuAttentionTiles, CpuContraction, CpuGeneric, CpuRows, CpuScan
+from tinyc.schemes.cpu import CpuAttentionTiles, CpuContraction, CpuGeneric, CpuRows, CpuScan, CpuWinograd
 from tinyc.schemes.elementwise import ElementByElement
 from tinyc.schemes.generic import Generic
 from tinyc.schemes.mma import MmaContraction
@@ -32,6 +32,7 @@ CPU_KINDS: tuple[KernelKind[CpuTarget], ...] = (
     CpuAttentionTiles(),
     CpuScan(),
     CpuRows(),
+    CpuWinograd(),  # for plans that ask for it; the default of none
     CpuGeneric(),
 )
 SCHEME_OF: dict[str, Scheme] = {scheme.name: scheme for scheme in SCHEMES}

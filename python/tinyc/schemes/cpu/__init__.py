@@ -1,7 +1,7 @@
-"""What is built on a CPU: loops over the steps of a kernel, of five kinds.
+"""What is built on a CPU: loops over the steps of a kernel, of five kinds, and what is several such kernels.
 
 `analysis.cpu_form` says of which kind a kernel is, `analysis.loop_nest` what its plan decides, and `--region-to-loops`
-builds it (`dialects/region/to_loops`).
+builds it (`dialects/region/to_loops`). Of Winograd's algorithm `--region-winograd` makes kernels of these kinds.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ from typing import Any
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.plan.fields import Plan
+from tinyc.plan.fields import WINOGRAD, Plan
 from tinyc.plan.kinds import is_object
 from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.names import CPU_FORMS
@@ -120,6 +120,30 @@ class CpuGeneric(CpuKind):
     def resources(self, candidate: Candidate, target: CpuTarget) -> Resources:
         """A reduction is computed for each element that reads it."""
         return dataclasses.replace(super().resources(candidate, target), inlines_reductions=True)
+
+
+class CpuWinograd(KernelKind[CpuTarget]):
+    """A convolution by Winograd's F(2 × 2, 3 × 3): transforms before and behind 16 products, each a kernel.
+
+    Only a plan that asks for the algorithm gets it.
+    """
+
+    name = "cpu_winograd"
+    algorithm = WINOGRAD
+
+    def accepts(self, candidate: Candidate, target: CpuTarget) -> Refusal:
+        """Nothing, since its sums are others, with another bound: it is the default of no kernel."""
+        return self.refuses("ieee", candidate, target) or Refusal("PlanMismatch", "only a plan that asks for it has it")
+
+    def refuses(self, precision: str, candidate: Candidate, target: CpuTarget) -> Refusal | None:
+        """What is no convolution of 3 × 3 with strides and dilations of 1, in f32, whose sizes are numbers."""
+        from tinyc.analysis.winograd import winograd_convolution  # MLIR: of kernels that exist
+        from tinyc.dialects.region.kernel import Kernel
+
+        if candidate.op is None:
+            return Refusal("PlanMismatch", "it is for kernels that there are")
+        found = winograd_convolution(Kernel(candidate.op))
+        return Refusal("PlanMismatch", found) if isinstance(found, str) else None
 
 
 def _with_given(given: Any, decided: Any) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for, open_function
+from tinyc.dialects.region.kernel_body import needed_for
+from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, open_function
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 from tinyc.analysis.strided_access import StridedAccess
 from tinyc.dialects.gpu.dialect import GpuTile, staged_tile
-from tinyc.dialects.region.to_gpu.function import Frame, needed_for
+from tinyc.dialects.region.kernel_body import needed_for
+from tinyc.dialects.region.to_gpu.function import Frame
 from tinyc.mlir import ir
 from tinyc.schemes.mma.loads import order_of
 from tinyc.schemes.mma.maps import MatrixMap, map_of

@@ -15,7 +15,8 @@ from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.shared_layout import Order
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
 from tinyc.dialects.gpu.strided_matrix import StridedMatrix
-from tinyc.dialects.region.to_gpu.function import Frame, close_body, copy_body, needed_for
+from tinyc.dialects.region.kernel_body import needed_for
+from tinyc.dialects.region.to_gpu.function import Frame, close_body, copy_body
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64

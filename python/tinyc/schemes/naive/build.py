@@ -10,7 +10,8 @@ from tinyc.analysis.kernel_candidate import contraction_of
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, smem_type
-from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for, open_function
+from tinyc.dialects.region.kernel_body import needed_for
+from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, open_function
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.naive.plan import THREADS, contraction_grid
