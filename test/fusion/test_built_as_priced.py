@@ -6,6 +6,7 @@
 import pytest
 from hypothesis import strategies as st
 
+import tinyc
 from analysis_programs.region_kernels import matmul
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
@@ -26,6 +27,7 @@ from tinyc.fusion.formation import form_regions
 from tinyc.schemes.completion import default_plan
 from tinyc.target import GENERIC_CPU, SM80, SM90
 from workloads import WORKLOADS
+from workloads.graph import Graph
 
 #: What a CPU's schemes are, as loops.
 CPU_SCHEMES = {
@@ -145,3 +147,12 @@ def test_random_programs(random_examples):
 
     check()
     assert {*CPU_SCHEMES.values()} - {"scan", "cpu_attention"} <= built
+
+
+def test_edges_have_the_same_names_beside_a_constant_that_a_kernel_reads():
+    graph = Graph()
+    numbers = graph.add("fp32", (2, 3), "CONST", values=[[1, 2, 3], [4, 5, 6]], dtype="fp32", shape=[2, 3])
+    total = numbers.reduce("SUM", 0, 1)
+    program = graph.program(total.reshape(1), numbers.permute(0, 1), total.permute())
+    expected = tinyc.compile(program, target="reference").run()
+    assert str(tinyc.compile(program).run()) == str(expected)

@@ -37,12 +37,15 @@ def contraction_pattern_of(loops: FusedLoops) -> str | None:
 
 
 def _op_name(value: ir.Value) -> str:
-    """What a plan calls a value: the op that computes it, below casts and movements."""
+    """What a plan calls a value: the op that computes it, below casts and movements.
+
+    A constant computes nothing: a kernel may read it from memory.
+    """
     op = value.owner
     if isinstance(op, tiny.ReduceOp):
         return f"{op.op.value}_k"
     while isinstance(op, tiny.CastOp | tiny.MovementOp) and isinstance(op.operands[0].owner, tiny.TinyOp):
-        if isinstance(op.operands[0].owner, tiny.ReduceOp):
+        if isinstance(op.operands[0].owner, tiny.ReduceOp | tiny.ConstOp):
             break
         op = op.operands[0].owner
     return vocabulary_name(op) if isinstance(op, tiny.TinyOp) else "copy"
