@@ -5,17 +5,21 @@ are at neighbouring places: each product of a window is then as far from the fir
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.elementwise_reads import elementwise_reads
+from tinyc.analysis.access import Access, extend
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.tile_sides import TileSide
-from tinyc.expr.axes import Axis, AxisExpr
+from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import axes
+from tinyc.expr.axes import Axis, AxisExpr, plain_axis
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
+from tinyc.vocabulary.attributes import tensor_type
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,9 @@ def window_box(kernel: KernelLoops, phase: Phase, right: ir.Value, side: TileSid
         return None
     if not all(isinstance(length, int) and length > 1 for length in lengths):
         return None
-    reads = [each for access in elementwise_reads(right).values() for each in access.expressions]
+    reads = _reads(right)
+    if reads is None:
+        return None
     window, steps = list[int](), list[int]()
     for axis in reversed(columns):
         step = _step(reads, whole[axis], whole[reduced[-1]]) if reduced else 0
@@ -98,13 +104,47 @@ def _whole_dimensions(kernel: KernelLoops, value: ir.Value) -> dict[int, int]:
     return found
 
 
-def _step(reads: Sequence[AxisExpr], column: int, product: int) -> int:
+@dataclass(frozen=True)
+class _Reads:
+    """How an operand is computed from memory: the `indices` of what is in memory, with all guards on the way to it.
+
+    The indices of element-wise ops on the `way` are those of their results.
+    """
+
+    indices: tuple[AxisExpr, ...]
+    way: tuple[AxisExpr, ...]
+
+
+def _reads(right: ir.Value) -> _Reads | None:
+    """How an operand is computed from memory by movements and element-wise ops; None where another op is below."""
+    domain = tensor_type(right.type).shape
+    indices, way = list[AxisExpr](), list[AxisExpr]()
+    pending, seen = [Access(right, axes.identity(domain))], set[Access]()
+    while pending:
+        access, fault = extend(pending.pop(), domain)
+        if access in seen:
+            continue
+        seen.add(access)
+        op = producer_of(access.source)
+        indices += [guard.expression for guard in access.guards]
+        if isinstance(op, tiny.ElementwiseOp):
+            way += access.map
+            pending += [Access(operand, access.map, access.guards) for operand in op.operands]
+        elif fault is None and (op is None or isinstance(op, region.ReadOp)):
+            indices += access.map
+        elif not isinstance(op, tiny.ConstOp):
+            return None
+    return _Reads(tuple(indices), tuple(way))
+
+
+def _step(reads: _Reads, column: int, product: int) -> int:
     """How many columns further the first product of a window reads what the next one reads here.
 
-    It is 0 where that is not so for all reads.
+    It is 0 where that is not so for all reads. A place of a box is behind the last column; element-wise ops on the way
+    are computed for it, too, at an index that no merged axes wrap around.
     """
     found = set[int]()
-    for read in reads:
+    for read in (*reads.indices, *(each for each in reads.way if plain_axis(each) not in (column, product))):
         if any(not isinstance(atom, Axis) and {column, product} & atom.numerator.positions for atom, _ in read.terms):
             return 0
         along = dict(read.terms)

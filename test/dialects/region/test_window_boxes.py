@@ -107,6 +107,48 @@ def test_other_windows_are_packed_line_by_line(convolution, reason):
     assert agrees(p)
 
 
+def windowed(change) -> Program:
+    """A convolution of what `change` makes of the windows, of 18 by 22 places."""
+    p = Program(x="f32 1 5 20 24", w="f32 40 5 3 3")
+    windows = change(p, p.pool(p["x"], kernel=(3, 3), stride=(1, 1), dilation=(1, 1)))
+    shape = "1 40 18 22 5 3 3"
+    left = p.expand(windows, shape=shape, broadcast_dimensions=(0, 4, 2, 3, 5, 6))
+    right = p.expand(p["w"], shape=shape, broadcast_dimensions=(1, 4, 5, 6))
+    return p.result(p.sum(p.mul(left, right), 4, 5, 6))
+
+
+def merged_and_negated(p: Program, windows):
+    return p.reshape(p.neg(p.reshape(windows, shape="1 5 396 3 3")), shape="1 5 18 22 3 3")
+
+
+def masked(p: Program, windows):
+    ones = p.const(value=1.0, shape="1 5 17 22 3 3", element="f32")
+    return p.mul(windows, p.pad(ones, lo=(0, 0, 1, 0, 0, 0), hi=(0, 0, 0, 0, 0, 0), value=0.0))
+
+
+def scaled_by_product(p: Program, windows):
+    numbers = p.cast(p.iota(shape="1 5 18 22 3 3", axis=5, element="i32"), element="f32")
+    return p.mul(windows, numbers)
+
+
+@pytest.mark.parametrize(
+    ("change", "window"),
+    [(merged_and_negated, None), (masked, (1, 3)), (scaled_by_product, None)],
+)
+def test_along_an_axis_where_more_depends_on_a_column_windows_share_nothing(change, window):
+    p = windowed(change)
+    box = product_of(p).box
+    assert (box and box.window) == window
+    assert agrees(p)
+
+
+@pytest.mark.parametrize("change", [lambda p, windows: p.neg(windows), lambda p, windows: p.mul(windows, windows)])
+def test_what_is_computed_of_each_element_is_packed_in_a_box(change):
+    p = windowed(change)
+    assert product_of(p).box is not None
+    assert agrees(p)
+
+
 def test_a_place_is_packed_once_for_all_windows_over_it():
     p = Convolution(image=(8, 30), pad=(1, 1)).program
     box = boxed(p)
