@@ -59,7 +59,11 @@ class RegionDotProducts(Pass):
         """Decide it for every kernel of `module`."""
         features = level_features(self.cpu)
         forms = [form for feature, form in DOT_FORMS.items() if feature in features]
-        for kernel in kernels_of(module).values() if forms else ():
+        for kernel in kernels_of(module).values():
+            if region.DOT in kernel.op.attributes:
+                del kernel.op.attributes[region.DOT]  # of another CPU
+            if not forms:
+                continue
             product = planned_nest(kernel.op, NO_CHOICES) if _has_narrow_elements(kernel) else None
             dot = _dot_product(product, forms) if isinstance(product, CpuProduct) else None
             if dot is not None:

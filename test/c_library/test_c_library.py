@@ -16,6 +16,7 @@ from importers.documents import node, program, tensor
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
+from tinyc.c_library.build import _FEATURES
 from tinyc.c_library.interface import CInterface
 from tinyc.c_library.source import TILES, _feature_checks
 from tinyc.diagnostics import TinycError
@@ -238,14 +239,22 @@ def test_a_library_may_be_for_a_plain_cpu(tmp_path):
     assert (outputs["y"] == 48).all()
 
 
-def test_a_library_for_tiles_asks_for_them_and_says_where_there_are_none(tmp_path):
-    path, header = tinyc.compile(MLP).emit_library(tmp_path / "lib.so", "lib", cpu="v4+amx")
+@pytest.mark.parametrize("cpu", ["v4+amx", "v4+avx512bf16", "v4+avx512vnni", "v3+avxvnni", "v3+avxvnniint8"])
+def test_a_library_for_a_cpu_with_more_says_where_that_is_not_there(tmp_path, cpu):
+    path, header = tinyc.compile(MLP).emit_library(tmp_path / "lib.so", "lib", cpu=cpu)
     unsupported = re.search(r"LIB_UNSUPPORTED_CPU = (\d+)", header.read_text())
     assert unsupported
     code, model = ctypes.CDLL(str(path)), ctypes.c_void_p()
-    flags = cpu_features.flags_of(cpu_features.level_features("x86-64-v4+amx"))
+    flags = cpu_features.flags_of(cpu_features.level_features(f"x86-64-{cpu}"))
     expected = 0 if set(flags) <= cpu_features._machine_flags() else int(unsupported[1])
     assert code.lib_init(ctypes.byref(model)) == expected
+
+
+def test_a_library_looks_for_all_that_a_cpu_may_have_more():
+    """Of AMX, tiles alone: what has them has both kinds of products."""
+    features = {each for level in cpu_features._EXTENSIONS.values() for more in level.values() for each in more}
+    found = _FEATURES.keys() | set(cpu_features.flags_of(["amx-bf16", "amx-int8"]))
+    assert set(cpu_features.flags_of(sorted(features))) <= found
 
 
 def test_a_machine_without_tiles_refuses_them_by_their_name():

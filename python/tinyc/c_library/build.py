@@ -25,12 +25,14 @@ COMPILER_VARIABLE = "CC"
 _OPTIONS = ("-shared", "-fPIC", "-O2", "-std=c11", "-pthread", "-Wall", "-Wextra")
 #: Architecture → what compilers call it in front of the system.
 _MACHINES = {X86_64: ("x86_64", "amd64"), AARCH64: ("aarch64", "arm64")}
-#: What a compiler's `__builtin_cpu_supports` calls a flag of /proc/cpuinfo, where all compilers know it, and tiles.
+#: What a library calls a flag of /proc/cpuinfo that it looks for: as a compiler's `__builtin_cpu_supports` does, where
+#: all compilers know it, or a feature that `source` asks for in another way.
 _FEATURES = {
     **{"pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi"},
     **{flag: flag for flag in ("popcnt", "ssse3", "avx", "avx2", "bmi2", "fma")},
     **{flag: flag for flag in ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")},
-    **{"avx512_vnni": "avx512vnni", "amx_tile": TILES},
+    **{"avx512_vnni": "avx512vnni", "avx512_bf16": "avx512bf16", "amx_tile": TILES},
+    **{"avx_vnni": "avxvnni", "avx_vnni_int8": "avxvnniint8"},
 }
 
 

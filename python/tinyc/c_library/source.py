@@ -3,7 +3,7 @@
 In: the names of an interface, and the CPU's features that the kernels need. Out: text of C11 with POSIX threads.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tinyc.c_library.interface import CInterface
 from tinyc.expr import extents
@@ -17,6 +17,8 @@ from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
 
 #: The feature that Linux is asked for, and not the CPU: tile registers.
 TILES = "amx-tile"
+#: Features that older compilers know no name of: the register and the bit of CPUID, leaf 7, subleaf 1.
+_SUBLEAF = {"avxvnni": ("eax", 4), "avx512bf16": ("eax", 5), "avxvnniint8": ("edx", 4)}
 #: The file with the bytes of the ConstPool, beside the source.
 POOL_FILE = "pool"
 _TEXT = """\
@@ -226,7 +228,7 @@ int64_t {prefix}_run_key(uint64_t seed, uint64_t offset) {{
 
 
 def source_text(interface: CInterface, header: str, features: Sequence[str]) -> str:
-    """The source; `header` is the header's file, `features` what `__builtin_cpu_supports` has to find, or `TILES`."""
+    """The source; `header` is the header's file, `features` what the CPU has to have, by name."""
     program, boundary = interface.program, interface.boundary
     prepares = bool(program.of_stage(prepare=True))
     statuses = ("OK", "INVALID_ARGUMENT", "INVALID_SIZES", "OUT_OF_MEMORY", "INDEX_OUT_OF_RANGE")
@@ -294,14 +296,21 @@ def _tables(interface: CInterface) -> str:
     )
 
 
-def _feature_checks(interface: CInterface, features: Iterable[str]) -> list[str]:
-    status, checks = interface.upper("UNSUPPORTED_CPU"), []
+def _feature_checks(interface: CInterface, features: Sequence[str]) -> list[str]:
+    status, checks = interface.upper("UNSUPPORTED_CPU"), list[str]()
+    if not _SUBLEAF.keys().isdisjoint(features):
+        checks.append("unsigned eax = 7, ebx, ecx = 1, edx;")
+        checks.append('__asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));')
+        checks.append("(void)eax, (void)ebx, (void)edx;")
     for feature in features:
         message = f"the kernels use {feature}, which this CPU does not have; emit the library for another CPU"
         has = f'__builtin_cpu_supports("{feature}")'
         if feature == TILES:
             checks.append("extern long syscall(long number, ...);")
             has = f"(syscall({', '.join(map(str, TILES_CALL))}) == 0)"
+        if feature in _SUBLEAF:
+            register, bit = _SUBLEAF[feature]
+            has = f"({register} >> {bit} & 1)"
         checks.append(f"if (!{has}) return fail({status}, {string_literal(message)});")
     return checks
 

@@ -4,6 +4,7 @@
 // RUN: tinyc-opt '--region-dot-products=cpu=x86-64-v4+avx512vnni+avx512bf16' --split-input-file %s | filecheck %s --check-prefix=AVX512
 // RUN: tinyc-opt '--region-dot-products=cpu=x86-64-v3+avxvnni' --split-input-file %s | filecheck %s --check-prefix=AVX
 // RUN: tinyc-opt '--region-dot-products=cpu=x86-64-v4' --split-input-file %s | filecheck %s --check-prefix=NONE
+// RUN: tinyc-opt '--region-dot-products=cpu=x86-64-v4+amx' '--region-dot-products=cpu=x86-64-v4' --split-input-file %s | filecheck %s --check-prefix=NONE
 // NONE-NOT: dot =
 
 // Sums of products of bf16 are f32, in tiles of 16 rows and 16 columns.
