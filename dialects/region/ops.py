@@ -98,8 +98,8 @@ class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
 
     One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same; or `guards`,
-    relations between extents: there it is launched. Both `panels`, buffers in another order, and the `algorithm` that
-    it is a part of may be left out.
+    relations between extents: there it is launched. `panels`, buffers in another order, the `algorithm` that it is a
+    part of, and `dot`, by which feature of a CPU it multiplies, may be left out.
     """
 
     sym_name: ir.StringAttr
