@@ -160,8 +160,8 @@ func.func @window(%x: tensor<2x3x16x80xf32> {tiny.name = "x"}) -> (tensor<2x3x8x
 
 // -----
 
-// Columns of a padded convolution are packed tap by tap, so that rows of the image are copied, and nothing is asked in
-// them: the first tap has no element in front of the first column, the last one none behind the last.
+// Columns of a padded convolution at a stride are packed tap by tap, so that rows of the image are read in order, and
+// nothing is asked in them: the first tap has no element in front of the first column.
 // CHECK-LABEL: func.func @conv
 // CHECK: scf.for %{{.*}} = %c0 to %c3 step %c1
 // CHECK: scf.if
@@ -173,9 +173,38 @@ func.func @window(%x: tensor<2x3x16x80xf32> {tiny.name = "x"}) -> (tensor<2x3x8x
 // CHECK-NOT: scf.if
 // CHECK: memref.load %x
 // CHECK: scf.if
-// CHECK-NEXT: scf.for %{{.*}} = %c0 to %c39 step %c1
+// CHECK-NEXT: scf.for %{{.*}} = %c0 to %c40 step %c1
 // CHECK-NOT: scf.if
 // CHECK: memref.load %x
+func.func @conv(%x: tensor<3x80x80xf32> {tiny.name = "x"}, %w: tensor<64x3x3x3xf32> {tiny.name = "w"}) -> (tensor<64x40x40xf32> {tiny.name = "y"}) {
+  %0 = "tiny.pad"(%x) {lo = array<i64: 0, 1, 1>, hi = array<i64: 0, 0, 0>, value = 0.0 : f32} : (tensor<3x80x80xf32>) -> tensor<3x81x81xf32>
+  %1 = "tiny.reshape"(%0) : (tensor<3x81x81xf32>) -> tensor<1x3x81x81xf32>
+  %2 = "tiny.pool"(%1) {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, dilation = array<i64: 1, 1>} : (tensor<1x3x81x81xf32>) -> tensor<1x3x40x40x3x3xf32>
+  %3 = "tiny.permute"(%2) {perm = array<i64: 0, 2, 3, 1, 4, 5>} : (tensor<1x3x40x40x3x3xf32>) -> tensor<1x40x40x3x3x3xf32>
+  %4 = "tiny.reshape"(%3) : (tensor<1x40x40x3x3x3xf32>) -> tensor<40x40x3x3x3xf32>
+  %5 = "tiny.expand"(%4) {broadcast_dimensions = array<i64: 1, 2, 3, 4, 5>} : (tensor<40x40x3x3x3xf32>) -> tensor<64x40x40x3x3x3xf32>
+  %6 = "tiny.expand"(%w) {broadcast_dimensions = array<i64: 0, 3, 4, 5>} : (tensor<64x3x3x3xf32>) -> tensor<64x40x40x3x3x3xf32>
+  %7 = "tiny.mul"(%5, %6) : (tensor<64x40x40x3x3x3xf32>, tensor<64x40x40x3x3x3xf32>) -> tensor<64x40x40x3x3x3xf32>
+  %8 = "tiny.reduce"(%7) {axes = array<i64: 3, 4, 5>, op = "sum"} : (tensor<64x40x40x3x3x3xf32>) -> tensor<64x40x40xf32>
+  return %8 : tensor<64x40x40xf32>
+}
+
+// -----
+
+// Without a stride the places that windows share are packed once: rows of the image are copied between what pads them.
+// CHECK-LABEL: func.func @conv
+// CHECK: scf.for %{{.*}} = %c0 to %c3 step %c1
+// CHECK: memref.store %cst
+// CHECK: scf.if
+// CHECK-NEXT: scf.for %{{.*}} = %c1 to %c41 step %c1
+// CHECK-NOT: scf.if
+// CHECK: memref.load %x
+// CHECK: } else {
+// CHECK-NEXT: scf.for %{{.*}} = %c1 to %c41 step %c1
+// CHECK-NOT: memref.load
+// CHECK: memref.store %cst
+// CHECK-NOT: memref.load %x
+// CHECK: vector.load
 func.func @conv(%x: tensor<3x40x40xf32> {tiny.name = "x"}, %w: tensor<64x3x3x3xf32> {tiny.name = "w"}) -> (tensor<64x40x40xf32> {tiny.name = "y"}) {
   %0 = "tiny.pad"(%x) {lo = array<i64: 0, 1, 1>, hi = array<i64: 0, 1, 1>, value = 0.0 : f32} : (tensor<3x40x40xf32>) -> tensor<3x42x42xf32>
   %1 = "tiny.reshape"(%0) : (tensor<3x42x42xf32>) -> tensor<1x3x42x42xf32>
