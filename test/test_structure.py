@@ -317,7 +317,7 @@ def test_the_example_of_a_pass_is_short(each):
         r"^    (?=\w+(?: \{.*\})?:(?: |$))", inspect.getdoc(each).replace("\n", "\n    "), flags=re.MULTILINE
     )
     examples = [block for block in blocks if block.startswith(("Before", "After"))]
-    assert [block for block in examples if len(block.strip().splitlines()) > 1 + 8] == []
+    assert [block for block in examples if len(block.strip().splitlines()) > 1 + 10] == []
 
 
 @functools.cache

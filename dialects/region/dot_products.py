@@ -39,9 +39,14 @@ class RegionDotProducts(Pass):
           : (!p) -> tensor<32x32xbf16>  "region.yield"(%5, %y) {materialize = "gmem"} : (tensor<32x32xbf16>, !y) -> ()
           omp.terminator }) {sym_name = "matmul"} : () -> ()
     After:
-        …
-          omp.terminator
-        }) {dot = "amx-bf16", sym_name = "matmul"} : () -> ()
+        !a = !region.memref<tensor<32x64xbf16>, [64, 1], 128 : i64, true> !p = tensor<32x32x64xbf16>
+        !t = tensor<32x64xbf16>  !y = !region.memref<tensor<32x32xbf16>, [32, 1], 128 : i64, true>
+        "region.kernel"() ({ ^bb0(%a: !a, %b: !a, %y: !y): %0 = "region.read"(%a) : (!a) -> !t
+          %1 = "region.read"(%b) : (!a) -> !t  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 2>}
+          : (!t) -> !p  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (!t) -> !p
+          %4 = "tiny.mul"(%2, %3) : (!p, !p) -> !p  %5 = "tiny.reduce"(%4) {axes = array<i64: 2>, op = "sum"}
+          : (!p) -> tensor<32x32xbf16>  "region.yield"(%5, %y) {materialize = "gmem"} : (tensor<32x32xbf16>, !y) -> ()
+          omp.terminator }) {dot = "amx-bf16", sym_name = "matmul"} : () -> ()
     Source: Intel, "Architecture Instruction Set Extensions": TDPBF16PS, TDPBSSD, VDPBF16PS, VPDPBUSD.
     """
 

@@ -49,13 +49,24 @@ class RegionWinograd(Pass):
         1. No plan says `winograd_3x3`.
         2. What depends on weights alone, such as `…_kernels`, runs once, when they are set (--region-to-exec).
     Before:
-        "region.kernel"() ({ ^bb0(%x: !x, %w: !w, %y: !y): …
-          }) {plan = {algo_choice = {conv = "winograd_3x3"}, arch = "cpu", …}, sym_name = "conv"} : () -> ()
-        func.func @main(%x: !tx, %w: !tw {tiny.weight}) -> !ty { %k = "region.launch"() {kernel = @conv} : …
+        !t = tensor<2x2x2x2x3x3xf32> !x = tensor<2x4x4xf32> !w = tensor<2x2x3x3xf32> !y = tensor<2x2x2xf32>
+        !a = !region.memref<!x, [16, 4, 1], 128 : i64, true> !b = !region.memref<!w, [18, 9, 3, 1], 128 : i64, true>
+        !c = !region.memref<!y, [4, 2, 1], 128 : i64, true> !v = tensor<2x2x2x3x3xf32> "region.kernel"() ({
+        ^bb0(%x: !a, %w: !b, %y: !c): %0 = "region.read"(%x) : (!a) -> !x %1 = "region.read"(%w) : (!b) -> !w
+        %2 = "tiny.pool"(%0) {kernel = array<i64: 3,3>, stride = array<i64: 1,1>, dilation = array<i64: 1,1>}:(!x) -> !v
+        %3 = "tiny.expand"(%2) {broadcast_dimensions = array<i64: 3,1,2,4,5>} : (!v) -> !t
+        %4 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 0,3,4,5>} : (!w) -> !t
+        %5 = "tiny.mul"(%3, %4): (!t, !t) -> !t %6 = "tiny.reduce"(%5) {axes = array<i64: 3,4,5>, op="sum"}: (!t) -> !y
+        "region.yield"(%6, %y) {materialize = "gmem"} : (!y, !c) -> () omp.terminator
+        }) {plan = {algo_choice = {conv = "winograd_3x3"}, arch = "cpu"}, sym_name = "conv"} : () -> ()
     After:
-        "region.kernel"() … {algorithm = "winograd_3x3", plan = {…}, sym_name = "conv_image"} : () -> ()
+        !x = tensor<2x4x4xf32> !i = tensor<2x1x4x4xf32> "region.kernel"() ({ ^bb0(%x: !region.memref<!x, [16, 4, 1], 128
+        : i64, true>, %i: !region.memref<!i, [16, 16, 4, 1], 128 : i64, true>): %0 = "region.read"(%x) :
+        (!region.memref<!x, [16, 4, 1], 128 : i64, true>) -> !x %1 = "tiny.reshape"(%0) : (!x) -> !i "region.yield"(%1,
+        %i) {materialize = "gmem"} : (!i, !region.memref<!i, [16, 16, 4, 1], 128 : i64, true>) -> () omp.terminator })
+        {algorithm = "winograd_3x3", plan = {arch = "cpu", loop = {parallelize = array<i64: 0, 1>}, precision = "ieee",
+        scheme = "cpu_rows"}, sym_name = "conv_image"} : () -> ()
         …
-        "region.kernel"() … {algorithm = "winograd_3x3", plan = {…}, sym_name = "conv"} : () -> ()
     Source: specification 002 §5 (algo_choice); Lavin, Gray, "Fast Algorithms for Convolutional Neural Networks".
     """
 
