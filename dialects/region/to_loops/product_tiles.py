@@ -5,8 +5,8 @@ vectors of columns beside each other, or the box of places that windows share, u
 left one for a few rows, in the type of the sums: an element of an operand is computed once for a tile. The micro-kernel
 has the sums of those rows and columns in registers and adds the products of a panel to them, each sum in order. Rows
 and columns are filled up, with zeros or with what is between the rows of a box, which nobody reads. After the last
-panel, what is behind the sums is computed for those rows. Where the CPU adds the products of
-neighbours at once, what is packed are words of these (`words`), and sums are in the order of its instructions.
+panel, what is behind the sums is computed for those rows. Where the CPU adds the products of neighbours at once, what
+is packed are words of these (`words`), and sums are in the order of its instructions.
 """
 
 import functools

@@ -17,7 +17,7 @@ from tinyc.analysis.product_reads import ProductReads
 from tinyc.analysis.strided_access import AxisRun
 from tinyc.analysis.tile_sides import TileSide, even_part, tile_side, tiled_loops
 from tinyc.analysis.tiny_ops import producer_of
-from tinyc.analysis.window_box import WindowBox, window_box
+from tinyc.analysis.window_box import WindowBox, window_box, written_out_axes
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes, extents
@@ -116,11 +116,9 @@ class CpuProduct:
         reads = [each for each in self.phase.block.accesses if not each.positions.isdisjoint(self.column_axes)]
         if not self.has_columns_inside or not any(each.guards for each in reads):
             return 1
-        taps = 1
-        for extent in reversed(self.phase.reduced_extents[1:]):
-            if not isinstance(extent, int) or taps * extent > GENERIC_CPU.taps:
-                break
-            taps *= extent
+        inside = self.phase.reduced_extents[1:]
+        taps = extents.product(inside[len(inside) - written_out_axes(inside) :])
+        assert isinstance(taps, int)  # what is written out has a number of products
         return taps
 
     @functools.cached_property
@@ -135,7 +133,7 @@ class CpuProduct:
         box = window_box(self.kernel, self.phase, self.right, self.columns, most)
         if box is None:
             return None
-        lines, slots = (-(-count // _FEWEST_COLUMNS) for count in (self.columns.most, box.span))
+        lines, slots = map(_in_vectors, (self.columns.most, box.span))
         return box if (slots - lines) * self.rows.most <= GENERIC_CPU.rows_worth_packing_lines * lines else None
 
     @property
@@ -260,7 +258,7 @@ class CpuProduct:
     @property
     def filled(self) -> float:
         """The part of the lanes of a tile that columns are in."""
-        return self.columns.most / (-(-self.column_slots // _FEWEST_COLUMNS) * _FEWEST_COLUMNS)
+        return self.columns.most / _in_vectors(self.column_slots)
 
     @property
     def workspaces(self) -> tuple[TensorType, ...]:
@@ -324,6 +322,11 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices 
     if product.turns == 1 and _is_worth_two_turns(product, fewest):
         return replace(product, rows=tile_side(kernel, found.rows, -(-product.rows.most // 2), _ROWS))
     return product
+
+
+def _in_vectors(columns: int) -> int:
+    """The columns that so many are with those that fill up the last vectors."""
+    return -(-columns // _FEWEST_COLUMNS) * _FEWEST_COLUMNS
 
 
 def _usual_tiles(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices) -> CpuProduct:

@@ -15,7 +15,7 @@ from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
-from tinyc.expr.axes import Axis, AxisExpr, plain_axis
+from tinyc.expr.axes import Axis, AxisExpr, Shape, plain_axis
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
@@ -64,8 +64,17 @@ class WindowBox:
     @property
     def written_out(self) -> int:
         """The last axes of the window whose products are written out, so that their distances are numbers."""
-        axes = len(self.window)
-        return next(each for each in range(axes, -1, -1) if math.prod(self.window[axes - each :]) <= GENERIC_CPU.taps)
+        return written_out_axes(self.window)
+
+
+def written_out_axes(extents: Shape) -> int:
+    """Of some axes of products the last ones, so many, whose products are few enough to be written out."""
+    count, products = 0, 1
+    for extent in reversed(extents):
+        if not isinstance(extent, int) or products * extent > GENERIC_CPU.taps:
+            break
+        count, products = count + 1, products * extent
+    return count
 
 
 def window_box(kernel: KernelLoops, phase: Phase, right: ir.Value, side: TileSide, most: int) -> WindowBox | None:
