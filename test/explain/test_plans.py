@@ -92,13 +92,52 @@ def test_a_kernel_that_is_no_contraction_has_its_plan_alone(explained):
     assert list(tables(text)) == ["1 kernel for sm_80 (NVIDIA A100 SXM4 40 GB)"]
 
 
+def of_cpu(explained, *arguments):
+    """The plan of the only kernel of the example on a CPU, and what it was chosen from, of JSON."""
+    _, text, _ = explained(GEMM, "--plan-json", "--target", "cpu", *arguments)
+    (kernel,) = json.loads(text)["kernels"]
+    return kernel
+
+
 def test_plans_for_a_cpu_are_told_with_what_each_scheme_says(explained):
-    status, text, _ = explained(GEMM, "--plan", "--target", "cpu")
+    status, text, _ = explained(GEMM, "--plan", "--target", "cpu", "--bind", "M=512,N=512,K=512")
     assert status == 0
     assert "1 kernel for cpu" in text
-    assert "cpu_contraction, tile 672 × 256 × 256, axes 0, 1 in parallel" in text
+    assert re.search(r"cpu_contraction, tile .*, axes 0, 1 in parallel", text)
     assert re.search(r"cpu_rows +would build it +its loops may have that form, where a plan says so", text)
     assert re.search(r"scan +refuses it +its loops are a matrix product", text)
+    title, ranked = next(each for each in tables(text).items() if "predicted for" in each[0])
+    assert title.endswith("m = 512, n = 512, k = 512; threads together, the mean for 1, 2, 8 of them")
+    assert ranked[0].split()[:4] == ["tile", "C_stride", "packed", "us"]
+    assert len(ranked) == 11
+
+
+@pytest.mark.parametrize("sizes", ["M=64,N=48,K=32", "M=1000,N=300,K=700", "N=512,K=512"])
+def test_the_plan_of_a_contraction_on_a_cpu_is_the_fastest_tile_that_can_be_built(explained, sizes):
+    kernel = of_cpu(explained, "--bind", sizes)
+    first = kernel["ranked"][0]["plan"]
+    assert kernel["plan"]["tile"] == first["tile"]
+    assert kernel["plan"]["layout_hints"] == first["layout_hints"]
+    assert {side: kernel["plan"]["pack"][side] for side in "AB"} == first["pack"]
+    times = [each["us"] for each in kernel["ranked"]]
+    assert times == sorted(times)
+    parts = [value for name, value in kernel["ranked"][0].items() if name.endswith("_percent")]
+    assert sum(parts) == pytest.approx(100, abs=1)
+
+
+def test_tiles_that_a_cpu_has_no_room_for_are_pruned_with_the_reason(explained):
+    kernel = of_cpu(explained, "--bind", "M=2048,N=2048,K=16384")
+    messages = " ".join(fault["message"] for plan in kernel["pruned"] for fault in plan["faults"])
+    for what in ("bytes, and L2 has 524288", "bytes of the stack for each thread", "bytes of panels and sums"):
+        assert what in messages
+    built = [each["plan"] for each in kernel["ranked"]]
+    assert all(each["plan"] not in built for each in kernel["pruned"])
+
+
+def test_what_a_plan_says_of_tiles_on_a_cpu_leaves_no_others(explained):
+    kernel = of_cpu(explained, "--bind", "M=256,N=256,K=256", "--plan", '{"tile": [84, 32, 128]}')
+    assert [each["plan"]["tile"] for each in kernel["ranked"]] == [[84, 32, 128]]
+    assert kernel["plan"]["tile"] == [84, 32, 128]
 
 
 def test_beside_another_view_it_needs_a_plan(capsys):

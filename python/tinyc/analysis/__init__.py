@@ -21,7 +21,9 @@ them. In reading order:
     product_reads                        which operands of a product are read as they lie in memory
     tile_sides, window_box               the lines of a tile, and the places that windows of several of them share
     cpu_steps, cpu_product, cpu_attention  how the steps of a kernel, a product, or attention run on a CPU
-    loop_choices, planned_tiles          what a plan decides of them
+    product_cost, product_search         the predicted time of a product in tiles, and the tiles that there are
+    loop_choices                         what a plan decides of loops
+    judged_products, planned_tiles       the tiles of a product and of attention: as a plan says, else the fastest
     loop_nest                            how the loops of a kernel nest there
     elementwise_reads                    what an element is computed from where nothing but elements is in between
     result_places                        where in its results an accumulated element stands

@@ -186,7 +186,7 @@ def cpu_attention(kernel: KernelLoops, found: AttentionLoops) -> CpuAttention:
     assert isinstance(weighted, tiny.ReduceOp)  # what sums values up
     softmax = softmax_product(weighted)
     assert softmax is not None  # so its block says
-    queries = tile_side(kernel, found.queries, GENERIC_CPU.tile_queries, _WIDEST_PANEL)
+    queries = tile_side(kernel.loops.extents, found.queries, GENERIC_CPU.tile_queries, _WIDEST_PANEL)
     loops = len(kernel.loops.extents)
     return CpuAttention(kernel, found, scored, weighted, softmax, queries, GENERIC_CPU.tile_keys, loops)
 

@@ -7,7 +7,7 @@ vectors only say how they are filled.
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tinyc.analysis.cpu_form import ProductLoops
 from tinyc.analysis.kernel_loops import KernelLoops
@@ -15,9 +15,9 @@ from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.product_choices import ProductChoices
 from tinyc.analysis.product_reads import ProductReads
 from tinyc.analysis.strided_access import AxisRun
-from tinyc.analysis.tile_sides import TileSide, even_part, tile_side, tiled_loops
+from tinyc.analysis.tile_sides import TileSide, tile_side, tiled_loops
 from tinyc.analysis.tiny_ops import producer_of
-from tinyc.analysis.window_box import WindowBox, window_box, written_out_axes
+from tinyc.analysis.window_box import AxisWindow, WindowBox, longest_window, window_box, windows_along, written_out_axes
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes, extents
@@ -29,10 +29,8 @@ from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
-#: Of these many rows and columns tiles are made up, where there are several: whole micro-kernels of most CPUs.
+#: The rows and columns of whole micro-kernels of most CPUs.
 _ROWS, _COLUMNS = 14, 64
-#: Of so many columns tiles are made up where there are few: those of a panel.
-_FEWEST_COLUMNS = 16
 #: The lanes of vectors, at most, and so the elements of a line that are packed by one transposition of registers.
 TRANSPOSED_LANES = 16
 
@@ -53,7 +51,7 @@ class CpuProduct:
 
     `op` is the sum, and `phase` what computes it. Where the left operand is a vector, there is one row, and no loop.
     Of the rows and columns, `sides` has all loops. Tiles are taken along the loops at the positions `order`, outermost
-    first, of which the first `parallel` are in the parallel loop; by default all are, as they lie. What a plan asks for
+    first, of which the first `parallel` are in the parallel loop; by default all are, as they lie. What a plan says
     besides is in `asked`.
     """
 
@@ -122,19 +120,21 @@ class CpuProduct:
         return taps
 
     @functools.cached_property
+    def windows(self) -> tuple[AxisWindow, ...]:
+        """The windows of the right operand along all loops of columns, if their places could be packed once for all."""
+        if not self.has_columns_inside or self.dot is not None:
+            return ()
+        return windows_along(self.kernel, self.phase, self.right, self.sides.columns)
+
+    @functools.cached_property
     def box(self) -> WindowBox | None:
         """What is packed of the right operand, in boxes of places that windows share; None where lines are packed.
 
         That reads and writes less, and there are columns between the rows of a box that nobody reads.
         """
-        if not self.packs_right or not self.has_columns_inside or self.dot is not None:
+        if not self.packs_right:
             return None
-        most = GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes
-        box = window_box(self.kernel, self.phase, self.right, self.columns, most)
-        if box is None:
-            return None
-        lines, slots = map(_in_vectors, (self.columns.most, box.span))
-        return box if (slots - lines) * self.rows.most <= GENERIC_CPU.rows_worth_packing_lines * lines else None
+        return window_box(self.windows, self.columns, self.rows.most, longest_window(self.accumulator.size_bytes))
 
     @property
     def packed_together(self) -> int:
@@ -144,30 +144,22 @@ class CpuProduct:
     @property
     def panel_depth(self) -> int:
         """The products that are packed at a time, at most, or that a tile reads in place before its next columns."""
-        if self.asked.tile is not None:
-            return self.asked.tile[2]
-        unit, group = self.packed_together, 1 if self.dot is None else self.dot.form.group
-        size = group * GENERIC_CPU.tile_depth_bytes // self.accumulator.size_bytes // unit * unit
-        return even_part(self.depth, GENERIC_CPU.rows_in_place if self.reads_right_in_place else size, unit)
+        return self.asked.tile[2]
 
     @property
     def has_one_panel(self) -> bool:
         """Whether all products are packed at once."""
         return isinstance(self.depth, int) and self.depth <= self.panel_depth
 
-    @functools.cached_property
+    @property
     def reads_right_in_place(self) -> bool:
-        """Whether the right operand is not packed: few rows read it, and its columns are vectors in memory as it is."""
-        if self.asked.packs_right is not None:
-            return not self.asked.packs_right
-        rows = self.rows.lines
-        is_few = isinstance(rows, int) and rows < GENERIC_CPU.rows_worth_packing
-        return is_few and self.has_right_in_place
+        """Whether the right operand is not packed, and its columns are vectors in memory as it is."""
+        return not self.asked.packs_right
 
-    @functools.cached_property
+    @property
     def reads_left_in_place(self) -> bool:
-        """Whether the left operand is not packed: the elements of each row are beside each other in memory as it is."""
-        return self.has_left_in_place if self.asked.packs_left is None else not self.asked.packs_left
+        """Whether the left operand is not packed, and the elements of each row are beside each other in memory."""
+        return not self.asked.packs_left
 
     @property
     def has_left_in_place(self) -> bool:
@@ -256,11 +248,6 @@ class CpuProduct:
         return self.columns.most if self.box is None else self.box.span
 
     @property
-    def filled(self) -> float:
-        """The part of the lanes of a tile that columns are in."""
-        return self.columns.most / _in_vectors(self.column_slots)
-
-    @property
     def workspaces(self) -> tuple[TensorType, ...]:
         """Memory that a launch has to itself."""
         return tuple(TensorType(self.accumulator, (size,)) for size in self.workspace_sizes)
@@ -300,37 +287,11 @@ class CpuProduct:
         return extents.product(self.ordered_tiles[: self.parallel])
 
 
-def cpu_product(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices | None = None) -> CpuProduct:
-    """The product that a kernel is, in tiles along the loops that `cpu_form` found.
+def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
+    """The product that a kernel is along the loops that `cpu_form` found, before its tiles are chosen.
 
-    They suit its operands, as it is `asked` to read them, and the threads of a machine.
+    It has those that formation counts with, in whole panels, and packs both operands.
     """
-    product = _usual_tiles(kernel, found, asked or ProductChoices())
-    if product.reads_right_in_place:
-        wide = replace(product, columns=tile_side(kernel, found.columns, GENERIC_CPU.columns_in_place, _COLUMNS))
-        if wide.reads_right_in_place:
-            return wide
-    if product.box is not None:
-        wide = replace(product, columns=tile_side(kernel, found.columns, GENERIC_CPU.columns_in_box, _COLUMNS))
-        if wide.box is not None and wide.filled > product.filled:
-            product = wide
-    if product.reads_left_in_place:
-        product = replace(
-            product, columns=tile_side(kernel, found.columns, _most_of_even_tiles(product), _FEWEST_COLUMNS)
-        )
-    fewest = GENERIC_CPU.terms_worth_packing_twice
-    if product.turns == 1 and _is_worth_two_turns(product, fewest):
-        return replace(product, rows=tile_side(kernel, found.rows, -(-product.rows.most // 2), _ROWS))
-    return product
-
-
-def _in_vectors(columns: int) -> int:
-    """The columns that so many are with those that fill up the last vectors."""
-    return -(-columns // _FEWEST_COLUMNS) * _FEWEST_COLUMNS
-
-
-def _usual_tiles(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices) -> CpuProduct:
-    """The product in tiles of the usual size."""
     (phase,) = kernel.loops.reductions
     op = kernel.value(phase).owner
     assert isinstance(op, tiny.ReduceOp)  # what reduces
@@ -339,23 +300,9 @@ def _usual_tiles(kernel: KernelLoops, found: ProductLoops, asked: ProductChoices
     left, right = terms.lhs, terms.rhs
     if found.has_columns_left:
         left, right = right, left
-    rows = tile_side(kernel, found.rows, GENERIC_CPU.tile_rows, _ROWS)
-    columns = tile_side(kernel, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
-    order = tuple(range(len(kernel.loops.extents)))
+    loops = kernel.loops.extents
+    rows = tile_side(loops, found.rows, GENERIC_CPU.tile_rows, _ROWS)
+    columns = tile_side(loops, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
+    asked = ProductChoices((rows.most, columns.most, 1), packs_left=True, packs_right=True)
+    order = tuple(range(len(loops)))
     return CpuProduct(kernel, op, phase, rows, columns, left, right, found, order, len(order), asked)
-
-
-def _most_of_even_tiles(product: CpuProduct) -> int:
-    """The columns of a tile, at most, so that a few tiles are an even number of them: nothing is packed more often."""
-    most, turns, columns = product.columns.most, product.turns, product.columns.lines
-    is_few = isinstance(turns, int) and turns < GENERIC_CPU.enough_tiles and turns % 2 == 1
-    if not (is_few and isinstance(columns, int) and _is_worth_two_turns(product, GENERIC_CPU.terms_worth_two_turns)):
-        return most
-    parts = -(-columns // most) + 1
-    return -(-columns // (parts * _FEWEST_COLUMNS)) * _FEWEST_COLUMNS
-
-
-def _is_worth_two_turns(product: CpuProduct, fewest: int) -> bool:
-    """Whether a product has so many terms that two threads do half of them each in much less time."""
-    terms = extents.product(product.kernel.loops.extents) * product.depth
-    return isinstance(terms, int) and terms >= fewest

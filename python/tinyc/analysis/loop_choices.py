@@ -98,15 +98,6 @@ class LoopChoices:
         rows, columns, products = block
         return rows, columns, products
 
-    def packs(self, side: str, why_not_in_place: str) -> bool | None:
-        """Whether an operand, "A" or "B", is packed; None where the plan does not say."""
-        given = (self.plan.pack or {}).get(side)
-        if given is False and why_not_in_place:
-            message = f"has {side} false, and it is not read in place, since {why_not_in_place}; write true"
-            self.refuse("PlanMismatch", "pack", message)
-            return None
-        return given
-
 
 def leading_axes(count: int) -> list[int]:
     """The axes of the leading loops, so many of them, as a plan counts them."""

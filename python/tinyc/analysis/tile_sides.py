@@ -52,24 +52,24 @@ def tiled_loops(kernel: KernelLoops, sides: Sequence[TileSide]) -> Shape:
     return tuple(found)
 
 
-def tile_side(kernel: KernelLoops, places: Sequence[int], most: int, unit: int) -> TileSide:
+def tile_side(loops: Shape, places: Sequence[int], most: int, unit: int) -> TileSide:
     """The rows or columns of tiles of at most so many: the loops of the last `places` are inside as far as they fit."""
-    around = _largest_side(kernel, places, most)
+    around = _largest_side(loops, places, most)
     if not places:
         return around
     return replace(around, size=even_part(around.extents[0], around.size, unit if around.inside == 1 else 1))
 
 
-def sized_side(kernel: KernelLoops, places: Sequence[int], most: int) -> TileSide:
+def sized_side(loops: Shape, places: Sequence[int], most: int) -> TileSide:
     """The rows or columns of tiles of just so many, or of all that there are, or as many as loops have together."""
-    found = _largest_side(kernel, places, most)
+    found = _largest_side(loops, places, most)
     extent = found.extents[0] if places else 1
     return replace(found, size=min(found.size, max(1, extent))) if isinstance(extent, int) else found
 
 
-def _largest_side(kernel: KernelLoops, places: Sequence[int], most: int) -> TileSide:
+def _largest_side(loops: Shape, places: Sequence[int], most: int) -> TileSide:
     """As many turns of a loop as make at most so many lines, with as many whole loops inside as fit."""
-    lengths = [kernel.loops.extents[place] for place in places]
+    lengths = [loops[place] for place in places]
     first, inside = len(places), 1
     while first > 1 and isinstance(length := lengths[first - 1], int) and inside * length <= most:
         inside *= max(1, length)

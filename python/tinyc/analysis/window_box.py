@@ -5,7 +5,9 @@ are at neighbouring places: each product of a window is then as far from the fir
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tinyc.analysis.access import Access, extend
 from tinyc.analysis.kernel_loops import KernelLoops
@@ -13,6 +15,7 @@ from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.tile_sides import TileSide
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.ops import PANEL_COLUMNS
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Axis, AxisExpr, Shape, plain_axis
@@ -56,6 +59,10 @@ class WindowBox:
         """The columns up to the last one of a tile, with those that nobody reads."""
         return sum((size - 1) * pitch for size, pitch in zip(self.columns, self.pitches, strict=True)) + 1
 
+    def span_of(self, turns: int) -> int:
+        """The columns up to the last one of a tile that is so many places along the first axis."""
+        return self.span - (self.columns[0] - turns) * self.pitches[0]
+
     @property
     def pitches(self) -> tuple[int, ...]:
         """How far neighbours along each axis are apart."""
@@ -77,30 +84,55 @@ def written_out_axes(extents: Shape) -> int:
     return count
 
 
-def window_box(kernel: KernelLoops, phase: Phase, right: ir.Value, side: TileSide, most: int) -> WindowBox | None:
-    """The box that tiles of the columns of a `side` read of the right operand; None where they read no such box.
+class AxisWindow(NamedTuple):
+    """The products that windows have along an axis, each `step` places behind the last."""
 
-    Windows have at `most` so many products, the last ones of the sum, and are not at a stride: then they would not
-    share their places.
+    products: int
+    step: int
+
+
+def windows_along(kernel: KernelLoops, phase: Phase, right: ir.Value, places: Sequence[int]) -> tuple[AxisWindow, ...]:
+    """The windows of the right operand along the loops at the positions `places`; none where they share no places.
+
+    They have the last products of the sum, and are not at a stride.
     """
     domain, whole = phase.block.statement.shape, _whole_dimensions(kernel, right)
-    columns, reduced = [phase.loops[place] for place in side.loops], list(phase.reduced)
+    columns, reduced = [phase.loops[place] for place in places], list(phase.reduced)
     lengths = [domain[axis] for axis in (*columns, *reduced)]
-    if not side.loops or not all(axis in whole for axis in (*columns, *reduced)):
-        return None
+    if not all(axis in whole for axis in (*columns, *reduced)):
+        return ()
     if not all(isinstance(length, int) and length > 1 for length in lengths):
-        return None
+        return ()
     reads = _reads(right)
     if reads is None:
-        return None
-    window, steps = list[int](), list[int]()
+        return ()
+    found: list[AxisWindow] = []
     for axis in reversed(columns):
         step = _step(reads, whole[axis], whole[reduced[-1]]) if reduced else 0
-        steps.insert(0, max(step, 1))
-        window.insert(0, _number(domain[reduced.pop()]) if step else 1)
-    places = (side.size, *map(_number, side.extents[1:]))
-    box = WindowBox(places, tuple(window), tuple(steps))
-    return box if 1 < box.products <= most else None
+        found.insert(0, AxisWindow(_number(domain[reduced.pop()]), step) if step else AxisWindow(1, 1))
+    return tuple(found) if any(each.products > 1 for each in found) else ()
+
+
+def longest_window(element_bytes: int) -> int:
+    """The products that a window in a box has at the most: a panel has room for some."""
+    return GENERIC_CPU.window_bytes // element_bytes
+
+
+def window_box(windows: Sequence[AxisWindow], columns: TileSide, rows: int, most: int) -> WindowBox | None:
+    """The box that tiles of so many columns and rows are packed in; None where lines are packed.
+
+    Windows have at `most` so many products. Lines are packed where there are so many rows that what nobody reads would
+    take them longer.
+    """
+    if not windows:
+        return None
+    inside = windows[-len(columns.loops) :]
+    lengths = (columns.size, *map(_number, columns.extents[1:]))
+    box = WindowBox(lengths, tuple(each.products for each in inside), tuple(each.step for each in inside))
+    if not 1 < box.products <= most:
+        return None
+    lines, slots = (-(-count // PANEL_COLUMNS) for count in (columns.most, box.span))
+    return box if (slots - lines) * rows <= GENERIC_CPU.rows_worth_packing_lines * lines else None
 
 
 def _whole_dimensions(kernel: KernelLoops, value: ir.Value) -> dict[int, int]:
@@ -167,5 +199,5 @@ def _step(reads: _Reads, column: int, product: int) -> int:
 
 
 def _number(length: Dim) -> int:
-    assert isinstance(length, int)  # `window_box` has seen to it
+    assert isinstance(length, int)  # `windows_along` has seen to it
     return length

@@ -26,8 +26,8 @@ from tinyc.text.table import Table
 
 #: How many of the plans that can be built a table has; JSON has all.
 _SHOWN = 10
-_FIELDS = ("tile", "warp_tile", "schedule", "stages", "cluster", "raster", "split_k")
-_TERMS = ("limited by", "shared bytes", "registers", "CTAs per SM")
+#: What tables call the terms that have another name there.
+_TERMS = {"registers_per_thread": "registers", "ctas_per_sm": "CTAs per SM"}
 
 
 @dataclass(frozen=True)
@@ -133,30 +133,32 @@ def _schemes(plan: KernelPlan) -> Table:
 
 def _ranked(kernel: str, search: PlanSearch) -> Table:
     shown = search.ranked[:_SHOWN]
+    fields = [dict(_decisions(each.plan)) for each in shown]
     rows = (
-        (number, *_decisions(each.plan), _microseconds(each), each.limiter, *_taken(each))
-        for number, each in enumerate(shown, start=1)
+        (number, *decided.values(), _microseconds(each), each.limiter, *each.terms.values())
+        for number, (decided, each) in enumerate(zip(fields, shown, strict=True), start=1)
     )
     built = counted(len(search.ranked), "plan") + " can be built"
     some = f", the {len(shown)} fastest" if len(shown) < len(search.ranked) else ""
     title = f"@{kernel}: {built}{some}; predicted for {search.problem}"
-    return Table(title, ("", *_FIELDS, "us", *_TERMS), tuple(rows))
+    terms = (_TERMS.get(name, name.replace("_percent", " %").replace("_", " ")) for name in shown[0].terms)
+    return Table(title, ("", *fields[0], "us", "limited by", *terms), tuple(rows))
 
 
-def _decisions(plan: Plan) -> Iterator[str]:
-    """The fields that a row has, as short texts."""
+def _decisions(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The fields that a row has, with short texts: those that the searches of its scheme decide."""
     assert plan.tile is not None
+    yield "tile", "x".join(map(str, plan.tile))
+    if plan.pack is not None:
+        yield "C_stride", (plan.layout_hints or {})["C_stride"]
+        yield "packed", ", ".join(side for side, is_packed in plan.pack.items() if is_packed) or "none"
+        return
     assert plan.cluster is not None
     assert plan.raster is not None
-    yield "x".join(map(str, plan.tile))
-    yield from (str(plan.warp_tile), str(plan.schedule), str(plan.stages))
-    yield "x".join(map(str, plan.cluster))
-    yield f"{plan.raster['along']} by {plan.raster['group']}"
-    yield "1" if plan.split_k == 1 else f"{plan.split_k} ({', '.join((plan.algo_choice or {}).values())})"
-
-
-def _taken(plan: RankedPlan) -> tuple[int, int, int]:
-    return plan.shared_bytes, plan.registers_per_thread, plan.ctas_per_sm
+    yield from (("warp_tile", str(plan.warp_tile)), ("schedule", str(plan.schedule)), ("stages", str(plan.stages)))
+    yield "cluster", "x".join(map(str, plan.cluster))
+    yield "raster", f"{plan.raster['along']} by {plan.raster['group']}"
+    yield "split_k", "1" if plan.split_k == 1 else f"{plan.split_k} ({', '.join((plan.algo_choice or {}).values())})"
 
 
 def _microseconds(plan: RankedPlan) -> float:
@@ -212,8 +214,7 @@ def _kernel_value(plan: KernelPlan) -> dict[str, Any]:
 
 
 def _ranked_value(plan: RankedPlan) -> dict[str, Any]:
-    terms = dict(zip(("shared_bytes", "registers_per_thread", "ctas_per_sm"), _taken(plan), strict=True))
-    return {"plan": plan.plan.values(), "us": _microseconds(plan), "limiter": plan.limiter, **terms}
+    return {"plan": plan.plan.values(), "us": _microseconds(plan), "limiter": plan.limiter, **plan.terms}
 
 
 def _pruned_value(plan: PrunedPlan) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 The plans have those fields that the search decides; as text they are plans that somebody may give.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tinyc.plan.fields import Plan
@@ -10,14 +11,15 @@ from tinyc.plan.fields import Plan
 
 @dataclass(frozen=True)
 class RankedPlan:
-    """A plan that can be built: its predicted time, `limiter`, what it would be faster without, and what it takes."""
+    """A plan that can be built: its predicted time, `limiter`, what it would be faster without, and what it takes.
+
+    `terms` are what it takes, by names such as "shared_bytes", or "packing_percent" of the time.
+    """
 
     plan: Plan
     seconds: float
     limiter: str
-    shared_bytes: int
-    registers_per_thread: int
-    ctas_per_sm: int
+    terms: Mapping[str, float]
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,50 @@ def vector_unit_of(cpu: str) -> VectorUnit:
 
 
 @dataclass(frozen=True)
+class ProductRates:
+    """What the cost model of a product counts with (`analysis.product_cost`), of a core with vectors of 256 bits.
+
+    Of a cycle: `multiply_adds` of vectors, of which a sum waits for the one before for `latency` cycles; `loads` of
+    vectors or of a number for all lanes. Of an element in cycles: where it is packed in the order in which it lies in
+    memory, besides those of a run of neighbours, and of rows that have guards; where it is packed by transpositions;
+    where it becomes a result, beside the last one, and `across` memory besides, whole pages of `page_bytes` away. A
+    micro-kernel starts and ends in `start_cycles`.
+
+    Source: fitted to measurements with the micro-kernel of 6 × 16 on an AMD EPYC of family 25, model 1 (Zen 3), with
+    one thread and with two: cubes of 256 to 2048 in several layouts, products of few rows, convolutions of ResNet-50.
+    More than two threads have not been measured.
+    """
+
+    hz: float
+    multiply_adds: int
+    latency: int
+    loads: int
+    copied_cycles: float
+    run_cycles: float
+    guarded_cycles: float
+    transposed_cycles: float
+    result_cycles: float
+    across_cycles: float
+    page_bytes: int
+    start_cycles: float
+    #: The vectors of columns that a micro-kernel reads in place of the next product come so much later: nothing
+    #: prefetches them.
+    jump_cycles: float
+    #: From L3 or memory the first line of a run of neighbours comes so much later than the others.
+    stream_cycles: float
+    #: Of a panel that has more than the one part of L2, the other part of what is beyond that has gone when it is read.
+    kept_part: float
+    missed_part: float
+    #: What one core gets from memory in a second, and in a cycle from L1, L2 and L3; and what it packs in a cycle of
+    #: what is in L1, L2, L3 or memory, where it jumps.
+    memory_bytes: float
+    cache_bytes: tuple[float, float, float]
+    packed_bytes: tuple[float, float, float, float]
+    #: The machines that a plan is for: their threads, and how much each counts.
+    machines: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
 class CpuTarget:
     """A CPU as the cost model and the loops see it."""
 
@@ -69,11 +113,14 @@ class CpuTarget:
     #: The sides of a block that is transposed. Lines of more rows, at a distance of a power of two, share few sets of
     #: the caches.
     block_side: int
-    #: Rows and columns of a product that are computed together, of whole micro-kernels, and the bytes of each one that
-    #: are packed for them at a time.
+    #: The bytes of the caches: two of a core, and one of all.
+    l1_bytes: int
+    l2_bytes: int
+    l3_bytes: int
+    #: Rows and columns of a product that are computed together at the most, as formation counts: what is chosen of a
+    #: kernel is in `analysis.product_search`.
     tile_rows: int
     tile_columns: int
-    tile_depth_bytes: int
     #: Rows of an operand that is read in place, and columns of a tile that reads them: so many streams of that length
     #: come as fast as memory gives them.
     rows_in_place: int
@@ -82,12 +129,6 @@ class CpuTarget:
     #: all vectors, whose scores, with a few queries, are in the nearest cache.
     tile_queries: int
     tile_keys: int
-    #: A product of as many terms takes so long that two threads are worth their start, or, the second number, what both
-    #: of them pack.
-    terms_worth_two_turns: int
-    terms_worth_packing_twice: int
-    #: So many tiles keep threads busy for about as long, however many there are.
-    enough_tiles: int
     #: So many rows of a product are as fast in tiles as one by one, in lanes, where the columns do not lie along each
     #: other in memory.
     rows_worth_packing: int
@@ -102,13 +143,27 @@ class CpuTarget:
     window_terms: int
     #: The products of a window that are written out where its columns are packed: those of 3 by 3 places.
     taps: int
-    #: Of windows that are packed in a box, the columns of a tile: a box is smaller than the lines of its windows. There
-    #: are columns in it that nobody reads; for so many rows these take as long as it takes to pack lines instead.
-    columns_in_box: int
+    #: Windows that are packed in a box have sums of no more bytes for a column. There are columns in it that nobody
+    #: reads; for so many rows these take as long as it takes to pack lines instead.
+    window_bytes: int
     rows_worth_packing_lines: int
     #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are inside.
     enough_turns: int
     rates: Rates
+    products: ProductRates
+
+    def bytes_per_cycle(self, held: float) -> float:
+        """What a core reads of so many bytes in a cycle, which are read again and again."""
+        beyond = self.products.memory_bytes / self.products.hz
+        return (*self.products.cache_bytes, beyond)[self._level(held)]
+
+    def packed_per_cycle(self, held: float) -> float:
+        """What a core reads of so many bytes in a cycle where it packs them."""
+        return self.products.packed_bytes[self._level(held)]
+
+    def _level(self, held: float) -> int:
+        """The nearest cache that has room for so many bytes, from 0 on."""
+        return sum(held > room for room in (self.l1_bytes, self.l2_bytes, self.l3_bytes))
 
 
 GENERIC_CPU = CpuTarget(
@@ -117,23 +172,22 @@ GENERIC_CPU = CpuTarget(
     tile_elements=128,
     line_bytes=64,
     block_side=16,
+    l1_bytes=32 * 1024,
+    l2_bytes=512 * 1024,
+    l3_bytes=32 * 1024 * 1024,
     tile_rows=672,
     tile_columns=256,
-    tile_depth_bytes=1024,
     rows_in_place=8,
     columns_in_place=2048,
     tile_queries=192,
     tile_keys=252,
-    terms_worth_two_turns=1 << 20,
-    terms_worth_packing_twice=1 << 23,
-    enough_tiles=16,
     rows_worth_packing=32,
     step_bytes=128 * 1024,
     fewest_lanes=32,
     shuffled_elements=8,
     window_terms=25,
     taps=9,
-    columns_in_box=512,
+    window_bytes=1024,
     rows_worth_packing_lines=16,
     enough_turns=256,
     rates=Rates(
@@ -144,5 +198,27 @@ GENERIC_CPU = CpuTarget(
         scattered_flops=16,  # one lane, with its own index arithmetic
         launch_seconds=5e-6,  # handing a kernel to threads that wait
         parallel_threads=8,
+    ),
+    products=ProductRates(
+        hz=3.2e9,
+        multiply_adds=2,
+        latency=4,
+        loads=2,
+        copied_cycles=0.6,
+        run_cycles=3,
+        guarded_cycles=1.5,
+        transposed_cycles=1.0,
+        result_cycles=2.0,
+        across_cycles=20.0,
+        page_bytes=4096,
+        start_cycles=10,
+        jump_cycles=1,
+        memory_bytes=21e9,
+        stream_cycles=150,
+        kept_part=0.25,
+        missed_part=0.25,
+        cache_bytes=(64, 32, 16),
+        packed_bytes=(64, 16, 3, 1.7),
+        machines=((1, 0.55), (2, 0.435), (8, 0.015)),
     ),
 )

@@ -93,12 +93,12 @@ func.func @given(%x: tensor<64x40xf32> {tiny.name = "x"}, %w: tensor<24x40xf32> 
 // CHECK-LABEL: func.func @looked_up
 // CHECK: "region.launch"() {kernel = @pack} : ()
 // CHECK: "region.launch"() {kernel = @matmul, node = "rows"} : ()
-!r = tensor<64x48x40xf32>
-func.func @looked_up(%t: tensor<99x40xf32> {tiny.name = "t"}, %i: tensor<64xi64> {tiny.name = "i"}, %w: tensor<48x40xf32> {tiny.name = "w", tiny.weight}) -> (tensor<64x48xf32> {tiny.name = "y"}) {
+!r = tensor<64x256x40xf32>
+func.func @looked_up(%t: tensor<99x40xf32> {tiny.name = "t"}, %i: tensor<64xi64> {tiny.name = "i"}, %w: tensor<256x40xf32> {tiny.name = "w", tiny.weight}) -> (tensor<64x256xf32> {tiny.name = "y"}) {
   %0 = "tiny.gather"(%t, %i) {axis = 0 : i64} : (tensor<99x40xf32>, tensor<64xi64>) -> tensor<64x40xf32> loc("rows")
   %1 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<64x40xf32>) -> !r
-  %2 = "tiny.expand"(%w) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<48x40xf32>) -> !r
+  %2 = "tiny.expand"(%w) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<256x40xf32>) -> !r
   %3 = "tiny.mul"(%1, %2) : (!r, !r) -> !r
-  %4 = "tiny.reduce"(%3) {axes = array<i64: 2>, op = "sum"} : (!r) -> tensor<64x48xf32>
-  return %4 : tensor<64x48xf32>
+  %4 = "tiny.reduce"(%3) {axes = array<i64: 2>, op = "sum"} : (!r) -> tensor<64x256xf32>
+  return %4 : tensor<64x256xf32>
 }

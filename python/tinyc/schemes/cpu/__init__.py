@@ -1,5 +1,7 @@
 """What is built on a CPU: loops over the steps of a kernel, of five kinds, and what is several such kernels.
 
+    tiles    what the plan of a contraction is chosen from
+
 `analysis.cpu_form` says of which kind a kernel is, `analysis.loop_nest` what its plan decides, and `--region-to-loops`
 builds it (`dialects/region/to_loops`). Of Winograd's algorithm `--region-winograd` makes kernels of these kinds.
 """
@@ -15,6 +17,7 @@ from tinyc.plan.kinds import is_object
 from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.names import CPU_FORMS
 from tinyc.schemes.scheme import Acceptance, KernelKind, Refusal, Resources
+from tinyc.schemes.search import PlanSearch
 from tinyc.target import CpuTarget
 
 
@@ -77,6 +80,12 @@ class CpuContraction(CpuKind):
         """An element of an operand is computed once for a tile."""
         tile = (target.tile_rows, target.tile_columns)
         return dataclasses.replace(super().resources(candidate, target), product_tile=tile)
+
+    def search(self, plan: Plan, candidate: Candidate, target: CpuTarget) -> PlanSearch:
+        """The tiles that `plan` leaves."""
+        from tinyc.schemes.cpu.tiles import search_tiles  # MLIR: of kernels that exist
+
+        return search_tiles(plan, candidate, target)
 
 
 class CpuAttentionTiles(CpuKind):

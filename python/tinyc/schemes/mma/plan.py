@@ -102,9 +102,11 @@ def search_mma(plan: Plan, case: MmaCase) -> PlanSearch:
             _alone(each.tiling, case),
             each.prediction.seconds,
             each.prediction.limiter,
-            each.resources.shared_bytes,
-            each.resources.registers_per_thread,
-            each.resources.ctas_per_sm,
+            {
+                "shared_bytes": each.resources.shared_bytes,
+                "registers_per_thread": each.resources.registers_per_thread,
+                "ctas_per_sm": each.resources.ctas_per_sm,
+            },
         )
         for each in choice.ranked
     )
