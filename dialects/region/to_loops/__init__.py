@@ -3,6 +3,7 @@
 In reading order:
 
     lowering     the pass: the function of a kernel, and which nest it gets (`analysis.loop_nest`)
+    loop_elements  elements as a CPU computes them
     turns        the parallel outer loop, and the loops in one turn of it
     steps        the nest of the steps that fused loops have, phase by phase
     product_tiles  the nest of a product: tiles of rows and columns, operands packed
@@ -19,6 +20,6 @@ In reading order:
     lanes        the reduction of one result in lanes
     known_extents  which index values are extents
     index_loads  indices from data, loaded in front of the loops in which they do not change
-    splits       loops split where a guard changes
+    splits       loops split where a guard changes, and where the last vector of a row begins
     nests        the other nests: scan, scatter, top-k, and inlined; an element's code is `tinyc.codegen`
 """

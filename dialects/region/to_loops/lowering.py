@@ -16,9 +16,10 @@ from tinyc.dialects.region.to_loops import nests
 from tinyc.dialects.region.to_loops.attention_tiles import attention_nest
 from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
+from tinyc.dialects.region.to_loops.loop_elements import LoopElements
 from tinyc.dialects.region.to_loops.loop_hints import LoopHints
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
-from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
+from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, overlap_vectors, split_loops
 from tinyc.dialects.region.to_loops.steps import block_nest, step_nest
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
@@ -47,8 +48,8 @@ class RegionToLoops(Pass):
            behind the buffers.
         3. What lies across its results in memory is read in blocks (`analysis.transposition`).
         4. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
-        5. The order of every sum is in the code. A product is in vectors of `cpu`, which may add a product without
-           rounding it; all else depends on no machine.
+        5. The order of every sum is in the code. A product is added without being rounded where `cpu` can. Tiles
+           of products are in its vectors, and so is the end of a row on the stack; all else depends on no machine.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -96,7 +97,7 @@ class RegionToLoops(Pass):
         )
         for function in functions_of(module):
             if function.name.value in turns:
-                _split(function, *turns[function.name.value])
+                _split(function, unit, *turns[function.name.value])
 
 
 def _has_windows(kernel: Kernel) -> bool:
@@ -104,7 +105,7 @@ def _has_windows(kernel: Kernel) -> bool:
     return isinstance(kernel.nest, StepNest) and bool(kernel.nest.steps.windows)
 
 
-def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str], has_windows: bool) -> None:
+def _split(function: func.FuncOp, unit: VectorUnit, turns: Dim, symbols: Sequence[str], has_windows: bool) -> None:
     """Split the loops of a function where guards change, and choose them by what does not change in them.
 
     Guards of windows are seen to be such once a loop over the only tile of a row has gone.
@@ -119,6 +120,7 @@ def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str], has_window
         if not choose_loops(function):
             break
         simplify.run(function.operation)
+    overlap_vectors(function, known, unit)
 
 
 def _write_function(kernel: Kernel, unit: VectorUnit) -> None:
@@ -135,7 +137,9 @@ def _write_function(kernel: Kernel, unit: VectorUnit) -> None:
         memrefs, rest = arguments[: len(buffers)], arguments[len(buffers) : -2]
         workspaces, rest = rest[: len(own)], rest[len(own) :]
         slot = rest.pop(0) if status else None
-        elements = Elements(dict(zip(buffers, memrefs, strict=True)), dict(zip(names, rest, strict=True)), slot)
+        elements = LoopElements(
+            dict(zip(buffers, memrefs, strict=True)), dict(zip(names, rest, strict=True)), slot, unit
+        )
         with ir.InsertionPoint(function.entry_block), here():
             _write_nest(kernel, elements, unit, workspaces, *arguments[-2:])
             func.ReturnOp([])

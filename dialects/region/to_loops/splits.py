@@ -3,18 +3,20 @@
 In: the function of a kernel, in which pads and concatenations are conditions on the index of a loop. A loop over 0 … 8
 in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`), and so where it is `i < M`; a loop
 within which a condition does not change is chosen by it once (`choose_loops`). What a loop carries goes from part to
-part: no sum has another order.
+part: no sum has another order. The last part of a row is a whole vector (`overlap_vectors`).
 Out: the same function; a loop that would become too many or too long parts stays.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tinyc.dialects.exec.to_llvm.llvm_ir import LOOP_ANNOTATION
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents, is_wide
 from tinyc.expr.extents import Dim, is_nonnegative
-from tinyc.mlir import arith, func, ir, scf
+from tinyc.mlir import arith, func, ir, memref, scf
 from tinyc.mlir.bodies import ops_inside
 from tinyc.mlir.constants import number
+from tinyc.target import VectorUnit
 
 #: The most parts of one loop, and the most ops that they may have together.
 MAX_PARTS = 8
@@ -68,6 +70,20 @@ def choose_loops(function: func.FuncOp) -> bool:
         if not inner:
             is_chosen = _chosen_once(loop) or is_chosen
     return is_chosen
+
+
+def overlap_vectors(function: func.FuncOp, known: KnownExtents, unit: VectorUnit) -> None:
+    """Give the last elements of a row on the stack a whole vector, which computes some of those before them again.
+
+    So do innermost loops over a number of elements that fills no vectors of a CPU, if they do not read what they write.
+    """
+    pending = list(_loops_in(function.operation))
+    while pending:
+        loop = pending.pop()
+        inner = list(_loops_in(loop.operation))
+        pending += inner
+        if not inner:
+            _overlapped(loop, known, unit)
 
 
 def _loop(op: scf.ForOp, known: KnownExtents, turns: Dim | None = None) -> _Loop:
@@ -259,6 +275,39 @@ def _chosen_once(loop: scf.ForOp) -> bool:
                 scf.yield_(list(_clone(loop, {}, {condition: holds}).results))
     _replace(loop, list(branch.results))
     return True
+
+
+# --- the rest of vectors ----------------------------------------------------------------------------------------------
+
+
+def _overlapped(loop: scf.ForOp, known: KnownExtents, unit: VectorUnit) -> None:
+    """Split a loop that writes rows on the stack into whole vectors and the last one, if it has more than one."""
+    ops = list(ops_inside(loop.operation))
+    rows = [op.memref for op in ops if isinstance(op, memref.StoreOp)]
+    read = [op.memref for op in ops if isinstance(op, memref.LoadOp)]
+    if not rows or LOOP_ANNOTATION in loop.attributes or any(isinstance(op, scf.IfOp) for op in ops):
+        return
+    if not all(isinstance(row.owner, memref.AllocaOp) and row not in read for row in rows):
+        return
+    low, high = known.of(loop.lowerBound), known.of(loop.upperBound)
+    if list(loop.initArgs) or known.of(loop.step) != 1 or not isinstance(low, int) or not isinstance(high, int):
+        return
+    lanes = 8 * unit.register_bytes // max(_bits(row) for row in rows)
+    over = (high - low) % lanes
+    if high - low < lanes or over == 0:
+        return
+    with ir.InsertionPoint(loop), loop.location:
+        end, start = known.value(high - over), known.value(high - lanes)
+        whole, last = _clone(loop, {}), _clone(loop, {})
+        whole.operation.operands[1], last.operation.operands[0] = end, start
+    loop.operation.erase()
+
+
+def _bits(row: ir.Value) -> int:
+    """The bits of an element of memory."""
+    element = ir.MemRefType(row.type).element_type
+    assert isinstance(element, ir.FloatType | ir.IntegerType)  # rows are of numbers
+    return element.width
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------

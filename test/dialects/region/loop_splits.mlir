@@ -1,5 +1,6 @@
 // Loops are split where guards change: each part reads what it writes.
 // RUN: tinyc-opt --tiny-to-region --region-to-loops --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --tiny-to-region --region-to-loops=cpu=x86-64-v2 --split-input-file %s | filecheck %s --check-prefix NARROW
 
 // A concatenation along the last axis is two copies.
 // CHECK-LABEL: func.func @cmp_lt_where
@@ -165,7 +166,7 @@ func.func @window(%x: tensor<2x3x16x80xf32> {tiny.name = "x"}) -> (tensor<2x3x8x
 // CHECK-LABEL: func.func @conv
 // CHECK: scf.for %{{.*}} = %c0 to %c3 step %c1
 // CHECK: scf.if
-// CHECK-NEXT: scf.for %{{.*}} = %c1 to %c40 step %c1
+// CHECK: scf.for %{{.*}} = %c1 to %c33 step %c1
 // CHECK-NOT: scf.if
 // CHECK: memref.load %x
 // CHECK: scf.if
@@ -216,4 +217,29 @@ func.func @conv(%x: tensor<3x40x40xf32> {tiny.name = "x"}, %w: tensor<64x3x3x3xf
   %7 = "tiny.mul"(%5, %6) : (tensor<64x40x40x3x3x3xf32>, tensor<64x40x40x3x3x3xf32>) -> tensor<64x40x40x3x3x3xf32>
   %8 = "tiny.reduce"(%7) {axes = array<i64: 3, 4, 5>, op = "sum"} : (tensor<64x40x40x3x3x3xf32>) -> tensor<64x40x40xf32>
   return %8 : tensor<64x40x40xf32>
+}
+
+// -----
+
+// The last columns of a depthwise convolution are a whole vector of the CPU, which computes some columns before them
+// again; products are added without being rounded where the CPU can.
+// CHECK-LABEL: func.func @reduce_sum
+// CHECK: scf.for %{{.*}} = %c1 to %c17 step %c1
+// CHECK-COUNT-9: math.fma
+// CHECK-NOT: math.fma
+// CHECK: scf.for %{{.*}} = %c11 to %c19 step %c1
+// NARROW-LABEL: func.func @reduce_sum
+// NARROW: scf.for %{{.*}} = %c1 to %c17 step %c1
+// NARROW-NOT: math.fma
+// NARROW: scf.for %{{.*}} = %c15 to %c19 step %c1
+func.func @depthwise(%x: tensor<4x20x20xf32> {tiny.name = "x"}, %w: tensor<4x3x3xf32> {tiny.name = "w"}) -> (tensor<1x4x20x20xf32> {tiny.name = "y"}) {
+  %0 = "tiny.pad"(%x) {lo = array<i64: 0, 1, 1>, hi = array<i64: 0, 1, 1>, value = 0.0 : f32} : (tensor<4x20x20xf32>) -> tensor<4x22x22xf32>
+  %1 = "tiny.reshape"(%0) : (tensor<4x22x22xf32>) -> tensor<1x4x22x22xf32>
+  %2 = "tiny.pool"(%1) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>} : (tensor<1x4x22x22xf32>) -> tensor<1x4x20x20x3x3xf32>
+  %3 = "tiny.reshape"(%2) : (tensor<1x4x20x20x3x3xf32>) -> tensor<4x20x20x3x3xf32>
+  %4 = "tiny.expand"(%w) {broadcast_dimensions = array<i64: 0, 3, 4>} : (tensor<4x3x3xf32>) -> tensor<4x20x20x3x3xf32>
+  %5 = "tiny.mul"(%3, %4) : (tensor<4x20x20x3x3xf32>, tensor<4x20x20x3x3xf32>) -> tensor<4x20x20x3x3xf32>
+  %6 = "tiny.reduce"(%5) {axes = array<i64: 3, 4>, op = "sum"} : (tensor<4x20x20x3x3xf32>) -> tensor<4x20x20xf32>
+  %7 = "tiny.reshape"(%6) : (tensor<4x20x20xf32>) -> tensor<1x4x20x20xf32>
+  return %7 : tensor<1x4x20x20xf32>
 }
