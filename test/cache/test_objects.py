@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from runtime.tile_code import tile_code
 from tinyc.cache import objects
 from tinyc.cache.folder import open_cache
 from tinyc.diagnostics import collect_remarks
@@ -69,6 +70,15 @@ def test_a_kernel_is_taken_from_another_program(compiled):
     made = objects.object_of(units_of_text(3, 2))
     assert compiled == [2, 1]
     assert objects_in(made.image) == [compile_object(each).image for each in units_of_text(3, 2).values()]
+
+
+def test_objects_together_need_what_each_of_them_does():
+    """A kernel in tiles beside one that has none, in either order, made now or kept."""
+    tiles = {"kernel.tiles": tile_code("tdpbssd")}
+    needed = [objects.object_of(units, "x86-64-v4+amx").flags for units in (units_of_text(1), tiles)]
+    assert {*needed[1]} - {*needed[0]} == {"amx_tile", "amx_int8"}
+    for units in {**units_of_text(1), **tiles}, {**tiles, **units_of_text(1)}:
+        assert objects.object_of(units, "x86-64-v4+amx").flags == needed[1]
 
 
 def test_each_cpu_has_its_own(compiled):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from runtime.tile_code import tile_code
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import cpu_features
 from tinyc.runtime.cpu_features import (
@@ -11,6 +12,7 @@ from tinyc.runtime.cpu_features import (
     flags_of,
     level_features,
     machine_cpu,
+    machine_identity,
     require_machine,
     usable_features,
 )
@@ -82,12 +84,19 @@ def test_a_cpu_that_is_no_level_is_refused():
         ("x86-64-v3+avxvnni", {"avx_vnni"}),
         ("x86-64-v3+avxvnniint8", {"avx_vnni", "avx_vnni_int8"}),
         ("x86-64-v4+avx512bf16+avx512vnni", {"avx512_bf16", "avx512_vnni"}),
-        ("x86-64-v4+amx", {"avx512_bf16", "avx512_vnni", "amx_tile", "amx_bf16", "amx_int8"}),
+        ("x86-64-v4+amx", {"avx512_bf16", "avx512_vnni"}),
     ],
 )
 def test_a_level_may_have_more(cpu, flags):
     made, level = compile_object(LLVM_IR, cpu), compile_object(LLVM_IR, cpu_features.level_of(cpu))
     assert (made.cpu, set(made.flags) - set(level.flags)) == (cpu, flags)
+
+
+@pytest.mark.parametrize(("dot", "flag"), [("tdpbssd", "amx_int8"), ("tdpbf16ps", "amx_bf16")])
+def test_code_needs_those_tiles_that_it_has(dot, flag):
+    plain = compile_object(LLVM_IR, "x86-64-v4+amx")
+    made = compile_object(tile_code(dot), "x86-64-v4+amx")
+    assert set(made.flags) - set(plain.flags) == {"amx_tile", flag}
 
 
 def test_a_name_may_leave_out_the_architecture():
@@ -131,9 +140,12 @@ def test_a_machine_is_the_cpu_that_its_flags_say(monkeypatch, tmp_path, flags, m
     require_machine(flags_of(level_features(cpu)))
 
 
-def test_a_machine_that_may_not_use_its_tiles_has_none(monkeypatch, tmp_path):
-    on(monkeypatch, tmp_path, " ".join([*ALL_OF_V4, *TILES]))
+def test_a_machine_that_may_not_use_its_tiles_has_none_and_is_another_one(monkeypatch, tmp_path):
+    on(monkeypatch, tmp_path, " ".join([*ALL_OF_V4, "avx512_vnni", "avx512_bf16", *TILES]))
+    monkeypatch.setattr(cpu_features, "_are_tiles_permitted", lambda: True)
+    identity = machine_identity()
     monkeypatch.setattr(cpu_features, "_are_tiles_permitted", lambda: False)
+    assert machine_identity() != identity, "what was compiled for it with tiles is not taken from the cache"
     with pytest.raises(TinycError, match="needs a CPU with amx_tile"):
         require_machine(["amx_tile"])
 

@@ -41,9 +41,12 @@ def object_of(units: Mapping[str, str], cpu: str | None = None) -> ObjectFile:
 
 
 def _joined(objects: Sequence[ObjectFile]) -> ObjectFile:
-    """Objects for one CPU as one, which is an archive where they are several."""
+    """Objects for one CPU as one, which is an archive where they are several, and needs what each of them does."""
     first, *others = objects
-    return replace(first, image=archive_of([each.image for each in objects])) if others else first
+    if not others:
+        return first
+    flags = {flag for each in objects for flag in each.flags}
+    return replace(first, image=archive_of([each.image for each in objects]), flags=tuple(sorted(flags)))
 
 
 def _entry(key: str, name: str, made: ObjectFile) -> NewEntry:

@@ -134,18 +134,26 @@ def intrinsic_features(name: str) -> tuple[str, ...]:
     return next((needed for prefix, needed in _INTRINSICS.items() if name.startswith(prefix)), ())
 
 
+def features_of_code(usable: Iterable[str], of_intrinsics: Iterable[str]) -> tuple[str, ...]:
+    """What code needs of the features that it may use: the tiles alone LLVM never uses but for their intrinsics."""
+    needed = {*of_intrinsics}
+    return tuple(feature for feature in usable if feature in needed or not _is_of_tiles(feature))
+
+
 def usable_features(found: Iterable[str]) -> tuple[str, ...]:
     """Those of the features that this machine's CPU has which code may use: tiles where the system lets it."""
-    present = set(found)
-    if not _has_tiles():
-        present -= {feature for feature in _FLAGS if feature.startswith("amx-")}
-    return tuple(feature for feature in _FLAGS if feature in present)
+    present, has_tiles = set(found), _has_tiles()
+    return tuple(each for each in _FLAGS if each in present and (has_tiles or not _is_of_tiles(each)))
 
 
 def feature_switches(used: Iterable[str], known: Iterable[str]) -> str:
     """What LLVM is told: of all features that it knows, those on that are used, and all others off."""
     on = {*used, *_BASELINE}
     return ",".join(f"{'+' if feature in on else '-'}{feature}" for feature in sorted(known))
+
+
+def _is_of_tiles(feature: str) -> bool:
+    return feature.startswith("amx-")
 
 
 def flags_of(features: Iterable[str]) -> tuple[str, ...]:
@@ -175,13 +183,16 @@ def machine_cpu() -> str | None:
 
 
 def machine_identity() -> str:
-    """What tells this machine's CPU from others that code may be made for: its family, its model, and its flags."""
+    """What tells this machine's CPU from others that code may be made for: its family, its model, and its flags.
+
+    Besides, what of it code may use (`machine_cpu`): whether the system gives tile registers, no flag says.
+    """
     try:
         said = _CPUINFO.read_text(encoding="utf-8").partition("\n\n")[0]  # of the first CPU
     except OSError:
         said = ""
     of_model = re.findall(r"^(?:vendor_id|cpu family|model|stepping|flags)\s*:.*$", said, re.MULTILINE)
-    return "\n".join((platform.machine(), *of_model))
+    return "\n".join((platform.machine(), machine_cpu() or "", *of_model))
 
 
 def _is_x86_64() -> bool:

@@ -6,9 +6,10 @@ In: LLVM IR as text, and for which CPU. Out: the object, and what a CPU must hav
 import contextlib
 import functools
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from itertools import chain
+from typing import Any
 
 from tinyc.diagnostics import InternalError, TinycError, progress
 from tinyc.runtime import cpu_features
@@ -23,7 +24,6 @@ KERNEL_PREFIX = "kernel."
 LOOPS_PREFIX = "loops."
 #: What each thread of a team runs: it takes turns of a kernel's loop, until there are none left.
 TEAM_FUNCTION = "kernel_team"
-_Emitted = TypeVar("_Emitted")
 #: A function of this prefix may be called before it is known to be needed.
 SPECULATABLE_PREFIX = "index."
 
@@ -47,9 +47,10 @@ def compile_object(llvm_ir: str, cpu: str | None = None) -> ObjectFile:
         TinycError: `UnsupportedTarget`: there is no such CPU, or this machine compiles for none.
         InternalError: LLVM refuses the module.
     """
-    machine, flags = _target_machine(cpu)
-    image = _made(_FLAGS.sub("", llvm_ir), machine, flags, cpu, machine.emit_object)
-    return ObjectFile(image, cpu or _binding().get_host_cpu_name(), flags)
+    with _refusals():
+        module, machine, needed = _optimised_module(_FLAGS.sub("", llvm_ir), cpu)
+        image = machine.emit_object(module)
+    return ObjectFile(image, cpu or _binding().get_host_cpu_name(), cpu_features.flags_of(needed))
 
 
 def comment_of(cpu: str | None) -> str:
@@ -60,8 +61,9 @@ def comment_of(cpu: str | None) -> str:
 def assembly_of(llvm_ir: str, cpu: str | None = None) -> str:
     """The assembly of an LLVM module, with its `.loc`, for a CPU as `compile_object` takes it; raises as that."""
     progress("LLVM, unit", 1, 1)
-    machine, flags = _target_machine(cpu)
-    return _made(llvm_ir, machine, flags, cpu, machine.emit_assembly)
+    with _refusals():
+        module, machine, _ = _optimised_module(llvm_ir, cpu)
+        return machine.emit_assembly(module)
 
 
 def printed_ir(llvm_ir: str) -> str:
@@ -74,32 +76,35 @@ def printed_ir(llvm_ir: str) -> str:
         return str(_binding().parse_assembly(_FLAGS.sub("", llvm_ir)))
 
 
-def _made(
-    llvm_ir: str, machine: Any, flags: Sequence[str], cpu: str | None, emit: Callable[[Any], _Emitted]
-) -> _Emitted:
-    """What is emitted of a module, once LLVM has optimised it."""
-    with _refusals():
-        module = _binding().parse_assembly(llvm_ir)
-        module.verify()
-        _require_features(module, flags, cpu)
-        module.triple = _TRIPLES[cpu_features.architecture_of(cpu)]
-        _optimise(module, machine)
-        return emit(module)
-
-
-def _require_features(module: Any, flags: Sequence[str], cpu: str | None) -> None:
-    """Check that a CPU of these flags has what the intrinsics of a module need: LLVM ends the process where it has not.
+def _optimised_module(llvm_ir: str, cpu: str | None) -> tuple[Any, Any, tuple[str, ...]]:
+    """A module once LLVM has optimised it, what emits its code, and the features that this needs.
 
     Raises:
-        TinycError: `UnsupportedTarget`: it lacks some of it.
+        TinycError: `UnsupportedTarget`, as `compile_object`, and as `_needed_features`.
     """
-    for function in module.functions:
-        needed = cpu_features.flags_of(cpu_features.intrinsic_features(function.name))
-        missing = [flag for flag in needed if flag not in flags]
+    machine, usable = _target_machine(cpu)
+    module = _binding().parse_assembly(llvm_ir)
+    module.verify()
+    needed = _needed_features(module, usable, cpu)
+    module.triple = _TRIPLES[cpu_features.architecture_of(cpu)]
+    _optimise(module, machine)
+    return module, machine, needed
+
+
+def _needed_features(module: Any, usable: Sequence[str], cpu: str | None) -> tuple[str, ...]:
+    """What a module needs of the features that its code may use: tiles where it calls intrinsics for them.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: its intrinsics need what is not among them: LLVM would end the process.
+    """
+    needed = {each.name: cpu_features.intrinsic_features(each.name) for each in module.functions}
+    for name, features in needed.items():
+        missing = cpu_features.flags_of(feature for feature in features if feature not in usable)
         if missing:
             shown = f"cpu {cpu!r}" if cpu else "this machine's CPU"
-            message = f"the code calls {function.name}, which needs {', '.join(missing)}, and {shown} has not got that"
+            message = f"the code calls {name}, which needs {', '.join(missing)}, and {shown} has not got that"
             raise TinycError("UnsupportedTarget", f"{message}; compile the program anew for the CPU that it is for")
+    return cpu_features.features_of_code(usable, chain.from_iterable(needed.values()))
 
 
 @contextlib.contextmanager
@@ -126,7 +131,7 @@ def _binding() -> Any:
 
 
 def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
-    """A target machine, and the flags that its code needs."""
+    """A target machine, and the features that its code may use."""
     binding, architecture = _binding(), cpu_features.architecture_of(cpu)
     if architecture != cpu_features.X86_64:
         binding.initialize_all_targets()
@@ -148,7 +153,7 @@ def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
         reloc="pic",  # relative to each other, wherever they are loaded
         codemodel="small",
     )
-    return machine, cpu_features.flags_of(used)
+    return machine, used
 
 
 def _optimise(module: Any, machine: Any) -> None:
