@@ -9,7 +9,7 @@ from tinyc.analysis.product_cost import ProductShape
 from tinyc.analysis.product_search import GivenTile, RankedTile, ranked_tiles
 from tinyc.analysis.window_box import AxisWindow
 from tinyc.expr.extents import Dim, symbol
-from tinyc.target import GENERIC_CPU
+from tinyc.target import DOT_FORMS, GENERIC_CPU
 
 #: A product of 512 × 512 × 512, whose operands are read in place or copied.
 CUBE = ProductShape(
@@ -18,7 +18,7 @@ CUBE = ProductShape(
     depth=512,
     taps=1,
     windows=(),
-    group=1,
+    dot=None,
     element_bytes=4,
     has_rows_inside=False,
     has_columns_inside=True,
@@ -130,7 +130,10 @@ def test_what_is_between_the_rows_of_a_box_takes_time():
 
 
 def test_words_of_neighbours_make_deeper_panels():
-    assert fastest(dataclasses.replace(of(256, 256, 8192), group=4)).tile.depth > fastest(of(256, 256, 8192)).tile.depth
+    assert (
+        fastest(dataclasses.replace(of(256, 256, 8192), dot=DOT_FORMS["avxvnni"])).tile.depth
+        > fastest(of(256, 256, 8192)).tile.depth
+    )
 
 
 def test_panels_of_windows_are_whole_windows():

@@ -40,8 +40,8 @@ class Words:
             packed = dot.form.words(count)
             return cls(elements, product, dot, count, packed, packed * dot.form.group == count)
         step, group = elements.index(dot.form.step), elements.index(dot.form.group)
-        whole = elements.index(dot.form.step * dot.form.group)
-        packed = arith.muli(arith.divui(elements.moved(count, dot.form.step * dot.form.group - 1), whole), step)
+        whole = elements.index(dot.form.step_products)
+        packed = arith.muli(arith.divui(elements.moved(count, dot.form.step_products - 1), whole), step)
         are_whole = arith.cmpi(arith.CmpIPredicate.eq, arith.muli(packed, group), count)
         return cls(elements, product, dot, count, packed, are_whole)
 

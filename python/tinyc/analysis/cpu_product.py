@@ -138,7 +138,9 @@ class CpuProduct:
 
     @property
     def packed_together(self) -> int:
-        """The products of which a panel has all or none: those of a window."""
+        """The products of which a panel has all or none: those of a window. The last words of any number have zeros."""
+        if self.dot is not None:
+            return 1
         return self.taps if self.box is None else self.box.products
 
     @property

@@ -116,7 +116,7 @@ def _shape_of(product: CpuProduct, choices: LoopChoices) -> ProductShape:
         depth=product.depth,
         taps=product.taps,
         windows=product.windows,
-        group=1 if product.dot is None else product.dot.form.group,
+        dot=None if product.dot is None else product.dot.form,
         element_bytes=product.accumulator.size_bytes,
         has_rows_inside=product.has_rows_inside,
         has_columns_inside=product.has_columns_inside,

@@ -17,7 +17,7 @@ from tinyc.analysis.tile_sides import TileSide
 from tinyc.analysis.window_box import AxisWindow, WindowBox, longest_window, window_box
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
-from tinyc.target import DEFAULT_CPU, CpuTarget, vector_unit_of
+from tinyc.target import DEFAULT_CPU, CpuTarget, DotForm, vector_unit_of
 
 #: What a size counts as that is not known.
 _USUAL = 4096
@@ -28,7 +28,7 @@ class ProductShape:
     """What the time of a product depends on: its `loops`, by extents, with those of both `sides`; `depth` products.
 
     Sums are of `element_bytes`; `taps` products are packed together, or those of `windows` along the loops of columns,
-    in boxes. A word has a `group` of products. What has its neighbours in memory along its lines
+    in boxes; in the form `dot` words of neighbours are multiplied. What has its neighbours in memory along its lines
     is copied, else it is transposed; guards of rows are conditions in that. `has_weights` says that the right operand
     is packed once for all runs.
     """
@@ -38,7 +38,7 @@ class ProductShape:
     depth: Dim
     taps: int
     windows: tuple[AxisWindow, ...]
-    group: int
+    dot: DotForm | None
     element_bytes: int
     has_rows_inside: bool
     has_columns_inside: bool
@@ -51,6 +51,11 @@ class ProductShape:
     def is_across(self) -> bool:
         """Whether rows, not columns, are along the last loop, where results are beside each other."""
         return max(self.sides.columns) < max(self.sides.rows, default=-1)
+
+    @property
+    def group(self) -> int:
+        """The products of a word."""
+        return 1 if self.dot is None else self.dot.group
 
     @functools.cached_property
     def rows(self) -> int:

@@ -106,7 +106,9 @@ def _depths(shape: ProductShape, packs_right: bool) -> Iterable[int]:
     """The products of a panel, all panels being about the same, or one of all."""
     if not packs_right:
         return [even_part(shape.depth, GENERIC_CPU.rows_in_place, 1)]
-    unit, is_known = shape.packed_together, isinstance(shape.depth, int)
+    # of several panels of words the last one alone is filled up to a whole step
+    unit = shape.packed_together if shape.dot is None else shape.dot.step_products
+    is_known = isinstance(shape.depth, int)
     sizes = [shape.group * size // shape.element_bytes for size in (_DEPTHS if is_known else _DEPTHS[:1])]
     found = [even_part(shape.depth, max(1, size // unit) * unit, unit) for size in sizes]
     return dict.fromkeys([*found, shape.products] if is_known else found)

@@ -39,9 +39,14 @@ class DotForm:
         """The words that an instruction has of each row."""
         return TILE_SIDE if self.in_tiles else 1
 
+    @property
+    def step_products(self) -> int:
+        """The products that an instruction adds to each sum."""
+        return self.group * self.step
+
     def words(self, products: int) -> int:
         """The words of a line of so many products, filled up to whole steps."""
-        return -(-products // (self.group * self.step)) * self.step
+        return -(-products // self.step_products) * self.step
 
 
 _BYTES = (ElementType.I8, ElementType.UI8)

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import tinyc
-from analysis_programs.contraction_programs import CONTRACTIONS, Sizes
+from analysis_programs.contraction_programs import CONTRACTIONS, Sizes, windows_of
 from analysis_programs.cpu_kernels import spread
 from analysis_programs.emulated_dots import emulated_executable, intrinsics_of
-from analysis_programs.region_kernels import matmul, one_kernel_program
+from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
+from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.registry import context
 from tinyc.driver.compilation import cpu_artifact
 from tinyc.driver.load import executor_of
 from tinyc.driver.sources import read_program
@@ -24,6 +26,9 @@ from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.rounding import output_tolerances
 from tinyc.importers import tiny_json
+from tinyc.mlir import ir
+from tinyc.plan.attribute import plan_attribute
+from tinyc.plan.fields import Plan
 from tinyc.runtime.cpu_features import machine_cpu
 from tinyc.runtime.jit import compile_object
 
@@ -179,6 +184,64 @@ def test_a_plan_that_says_lanes_has_them_instead():
     plan = 'set scheme = "cpu_contraction"; vectorize n.i 8;'
     planned = tinyc.compile(one_kernel_program(p), plan=plan).lowering
     assert intrinsics_of(planned, VNNI) == set()
+
+
+# --- panels -----------------------------------------------------------------------------------------------------------
+
+
+def padded_convolution() -> Program:
+    """A convolution of 200 channels with padding, whose columns are packed in 9 taps where they are elements."""
+    p = Program(x="bf16 1 200 16 16", w="bf16 64 200 3 3")
+    x = windows_of(p, p["x"], (3, 3), (1, 1), (1, 1), (1, 1))
+    shape = (1, 64, 16, 16, 200, 3, 3)
+    x = p.expand(x, shape=shape, broadcast_dimensions=(0, 4, 2, 3, 5, 6))
+    w = p.expand(p["w"], shape=shape, broadcast_dimensions=(1, 4, 5, 6))
+    return p.result(p.sum(p.mul(x, w), 4, 5, 6, element="f32"))
+
+
+def product_with(p: Program, feature: str, plan: Plan | None = None) -> CpuProduct:
+    """The product that a program is, multiplied by a feature."""
+    with context():
+        kernel = one_kernel(p)
+        kernel.op.attributes["dot"] = ir.StringAttr.get(feature)
+        kernel.op.attributes["plan"] = plan_attribute(plan or Plan())
+        nest = kernel.nest
+    assert isinstance(nest, CpuProduct)
+    assert nest.dot is not None
+    return nest
+
+
+@pytest.mark.parametrize(
+    ("p", "feature", "depth"),
+    [
+        (of_bytes("i8", "ui8", "70 140 2091"), "amx-int8", 11 * 64),  # of three panels
+        (of_bytes("i8", "ui8", "70 140 2091"), "avx512vnni", 175 * 4),
+        (padded_convolution(), "amx-bf16", 15 * 32),  # of four; in whole windows a panel would have 50 * 9
+        (padded_convolution(), "avx512bf16", 225 * 2),
+        (of_bytes("i8", "ui8", "70 140 301"), "amx-int8", 301),  # there is one panel
+    ],
+)
+def test_of_several_panels_the_last_one_alone_is_filled_up_to_a_whole_step(p, feature, depth):
+    assert product_with(p, feature).panel_depth == depth
+
+
+@pytest.mark.parametrize("feature", ["amx-bf16", "avx512bf16"])
+def test_a_plan_has_panels_of_any_depth_whatever_windows_have(feature):
+    assert product_with(padded_convolution(), feature, Plan(tile=(64, 256, 100))).panel_depth == 100
+
+
+@pytest.mark.parametrize("cpu", [AMX, VNNI])
+def test_panels_that_are_no_whole_steps_are_filled_up_each_emulated(cpu):
+    p = of_bytes("i8", "i8", "70 140 301")
+    planned = tinyc.compile(one_kernel_program(p), plan={"tile": [70, 140, 99]}).lowering
+    inputs = edges("i8", "i8")({"M": 70, "N": 140, "K": 301})
+    expected = tinyc.compile(p.module, target="reference").run(**inputs)
+    assert all(
+        each.ok
+        for each in compare_all(
+            emulated_executable(planned, cpu).run(inputs), expected, output_tolerances(p.module, inputs)
+        )
+    )
 
 
 # --- the assembly -----------------------------------------------------------------------------------------------------
