@@ -20,7 +20,7 @@ from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.region.to_loops.online_softmax import KeyRange, OnlineSoftmax, QueryTile
 from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
-from tinyc.dialects.region.to_loops.packing import Panels, transposed
+from tinyc.dialects.region.to_loops.packing import PackedRun, Panels, transposed
 from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -94,7 +94,7 @@ class _Tile:
         def element(query: ir.Value, k: ir.Value) -> ir.Value:
             return operands.element(attention.query, {**self.tile.places(scores, query), scores.reduced[0]: k})
 
-        self.queries.pack(self.tile.lines.count, attention.key_depth, element)
+        self.queries.pack(self.tile.lines.count, [PackedRun(attention.key_depth, element)])
         with self.tile.panels() as panel:
             self._start(panel)
         low, high = self._seen(elements.index(0), self.tile.last)
@@ -151,7 +151,7 @@ class _Tile:
             at = {weighted.inner[0]: row, weighted.reduced[0]: elements.moved(first, key)}
             return operands.element(attention.softmax.values, at)
 
-        self.values.pack(attention.value_width, count, element)
+        self.values.pack(attention.value_width, [PackedRun(count, element)])
         rows = self._rows_of_keys(first, count)
         with self.tile.panels() as panel:
             low, high = elements.index(0), elements.extent(count)
@@ -186,7 +186,8 @@ class _Tile:
             each_line=lambda: elements.loop(0, count, below=attention.key_tile),
             has_lines_inside=attention.has_keys_inside,
         )
-        packed.pack(count, attention.key_depth, lambda key, k: operands.element(attention.key, at(key, k)))
+        run = PackedRun(attention.key_depth, lambda key, k: operands.element(attention.key, at(key, k)))
+        packed.pack(count, [run])
         return packed.rows
 
     def _score(self, panel: ir.Value, keys: KeyRange, rows: Callable[[ir.Value], RowPlaces]) -> None:

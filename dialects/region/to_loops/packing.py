@@ -6,9 +6,9 @@ Where they are along the products, a few of each line are computed first, in mem
 through registers, which transpose them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tinyc.codegen.elements import Elements
 from tinyc.dialects.region.to_loops.lanes import row_memory
@@ -18,6 +18,14 @@ from tinyc.mlir import arith, ir, memref, vector
 
 #: Products of a line that are computed before those of the next one.
 _BLOCK = 64
+
+
+@dataclass(frozen=True)
+class PackedRun:
+    """Products of each line, up to `end`, of which `element(line, product)` emits what is packed."""
+
+    end: ir.Value | int
+    element: Callable[[ir.Value, ir.Value], ir.Value]
 
 
 @dataclass(frozen=True)
@@ -53,42 +61,33 @@ class Panels:
 
         return places
 
-    def pack(
-        self,
-        count: ir.Value | int,
-        products: ir.Value | int,
-        element: Callable[[ir.Value, ir.Value], ir.Value],
-        taps: int = 1,
-    ) -> None:
-        """Pack `count` lines, of which `element(line, product)` emits what is packed, for as many `products`.
+    def pack(self, count: ir.Value | int, runs: Sequence[PackedRun], taps: int = 1) -> None:
+        """Pack `count` lines, of each one run of products after the other.
 
-        These are a multiple of `taps`, of which each has its own code where lines are copied.
+        Where there is one run, it has a multiple of `taps`, of which each has its own code where lines are copied.
         """
         elements = self.elements
         if self.lines == 1:  # a panel is a line
-            with elements.loop(0, count, below=self.most) as line, elements.loop(0, products, below=self.depth) as k:
-                memref.store(element(line, k), self.memory, [self.slot(line, k)])
+            with elements.loop(0, count, below=self.most) as line:
+                for start, run in _with_starts(runs):
+                    with elements.loop(start, run.end, below=self.depth) as k:
+                        memref.store(run.element(line, k), self.memory, [self.slot(line, k)])
             return
         if self.has_lines_inside:
-            self._copy(count, products, element, taps)
+            self._copy(count, runs, taps)
             return
         with elements.loop(0, count, self.lines, below=self.most) as panel:
-            self._transpose(panel, count_from(elements, panel, self.lines, count), products, element)
+            self._transpose(panel, count_from(elements, panel, self.lines, count), runs)
 
-    def _copy(
-        self,
-        count: ir.Value | int,
-        products: ir.Value | int,
-        element: Callable[[ir.Value, ir.Value], ir.Value],
-        taps: int,
-    ) -> None:
+    def _copy(self, count: ir.Value | int, runs: Sequence[PackedRun], taps: int) -> None:
         elements = self.elements
         row = row_memory(-(-self.most // self.lines) * self.lines + self.lines + self.lanes, self.zero.type, "row")
-        windows = products // taps if isinstance(products, int) else arith.divui(products, elements.index(taps))
-        with elements.loop(0, windows, below=self.depth) as window:
-            for tap in range(taps):
-                first = elements.counters.expression(window) * taps + tap
-                self._copy_product(row, count, elements.counters.value(first), element)
+        for start, run in _with_starts(runs):
+            windows = run.end // taps if isinstance(run.end, int) else arith.divui(run.end, elements.index(taps))
+            with elements.loop(start, windows, below=self.depth) as window:
+                for tap in range(taps):
+                    first = elements.counters.expression(window) * taps + tap
+                    self._copy_product(row, count, elements.counters.value(first), run.element)
 
     def _copy_product(
         self, row: ir.Value, count: ir.Value | int, k: ir.Value, element: Callable[[ir.Value, ir.Value], ir.Value]
@@ -108,29 +107,33 @@ class Panels:
                 values = vector.load(kind, row, [elements.moved(panel, first)])
                 vector.store(values, self.memory, [elements.moved(slot, first)])
 
-    def _transpose(
-        self,
-        panel: ir.Value,
-        lines: ir.Value | int,
-        products: ir.Value | int,
-        element: Callable[[ir.Value, ir.Value], ir.Value],
-    ) -> None:
+    def _transpose(self, panel: ir.Value, lines: ir.Value | int, runs: Sequence[PackedRun]) -> None:
         elements, counters, pitch = self.elements, self.elements.counters, _BLOCK + self.lanes
         rows = row_memory(-(-self.lines // self.lanes) * self.lanes * pitch, self.zero.type, "lines")
 
         def place(line: ir.Value, k: ir.Value) -> list[ir.Value]:
             return [counters.value(counters.expression(line) * pitch + counters.expression(k))]
 
-        with elements.loop(0, products, _BLOCK, below=self.depth) as block:
-            count = count_from(elements, block, _BLOCK, products)
-            with elements.loop(0, lines, below=self.lines) as line, elements.loop(0, count, below=_BLOCK) as k:
-                value = element(elements.moved(panel, line), elements.moved(block, k))
-                memref.store(value, rows, place(line, k))
+        *others, last = runs
+        with elements.loop(0, last.end, _BLOCK, below=self.depth) as block:
+            count = count_from(elements, block, _BLOCK, last.end)
+            ends = [*(replace(run, end=self._end_in_block(block, run.end)) for run in others), replace(last, end=count)]
+            with elements.loop(0, lines, below=self.lines) as line:
+                for start, run in _with_starts(ends):
+                    with elements.loop(start, run.end, below=_BLOCK) as k:
+                        value = run.element(elements.moved(panel, line), elements.moved(block, k))
+                        memref.store(value, rows, place(line, k))
             if lines != self.lines:
                 with elements.loop(lines, self.lines) as line, elements.loop(0, count, below=_BLOCK) as k:
                     memref.store(self.zero, rows, place(line, k))
             with elements.loop(0, count, self.lanes, below=_BLOCK) as k:
                 self._store(rows, pitch, k, self.slot(panel, elements.moved(block, k)))
+
+    def _end_in_block(self, block: ir.Value, end: ir.Value | int) -> ir.Value:
+        """Where a run of products ends in the block that begins with `block`, or at one of its ends."""
+        elements = self.elements
+        there = arith.maxsi(arith.subi(elements.extent(end), block), elements.index(0))
+        return arith.minsi(there, elements.index(_BLOCK))
 
     def _store(self, rows: ir.Value, pitch: int, k: ir.Value, slot: ir.Value) -> None:
         """Store the elements of all lines for `lanes` products from `k` on.
@@ -156,6 +159,11 @@ class Panels:
         for at, vectors in enumerate(zip(*map(loaded, groups), strict=True)):
             for first, each in zip(groups, vectors, strict=True):
                 stored(first, at, each)
+
+
+def _with_starts(runs: Sequence[PackedRun]) -> Iterator[tuple[ir.Value | int, PackedRun]]:
+    """Yield runs, each with where it begins: where the one before it ends."""
+    return zip([0, *(run.end for run in runs[:-1])], runs, strict=True)
 
 
 def transposed(rows: Sequence[ir.Value]) -> list[ir.Value]:

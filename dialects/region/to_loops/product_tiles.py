@@ -26,7 +26,7 @@ from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.loop_hints import mark_unrolled
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
-from tinyc.dialects.region.to_loops.packing import Panels
+from tinyc.dialects.region.to_loops.packing import PackedRun, Panels
 from tinyc.dialects.region.to_loops.tile_kernel import TileKernel
 from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
 from tinyc.dialects.region.to_loops.words import Words
@@ -200,13 +200,9 @@ class _Tile:
         """Pack some lines of a panel of `count` products: elements, or words of them."""
         words = self._words(count)
         if words is None:
-            panels.pack(lines, count, element, taps)
-            return
-
-        def word(line: ir.Value, k: ir.Value) -> ir.Value:
-            return words.word(k, lambda place: element(line, place), is_left=is_left)
-
-        panels.pack(lines, words.number, word)
+            panels.pack(lines, [PackedRun(count, element)], taps)
+        else:
+            panels.pack(lines, words.runs(element, is_left=is_left))
 
     def _words(self, count: ir.Value | int) -> Words | None:
         """The words of a panel of `count` products, where the CPU multiplies such."""

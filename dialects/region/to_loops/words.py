@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
+from tinyc.dialects.region.to_loops.packing import PackedRun
 from tinyc.mlir import arith, ir
 from tinyc.mlir.constants import number
 from tinyc.target import DotProduct
@@ -21,9 +22,9 @@ _SIGNS = 0x80808080 - (1 << 32)
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a line that has `count` products in a panel; `are_whole` says whether they fill all words, if known.
+    """The `number` words of a line that has `count` products in a panel, of which the first `whole` are full of them.
 
-    What is not known when code is made is an index, and a condition.
+    What is not known when code is made is an index.
     """
 
     elements: Elements
@@ -31,19 +32,17 @@ class Words:
     dot: DotProduct
     count: ir.Value | int
     number: ir.Value | int
-    are_whole: ir.Value | bool
+    whole: ir.Value | int
 
     @classmethod
     def of(cls, elements: Elements, product: CpuProduct, dot: DotProduct, count: ir.Value | int) -> "Words":
         """The words of `count` products."""
+        form = dot.form
         if isinstance(count, int):
-            packed = dot.form.words(count)
-            return cls(elements, product, dot, count, packed, packed * dot.form.group == count)
-        step, group = elements.index(dot.form.step), elements.index(dot.form.group)
-        whole = elements.index(dot.form.step_products)
-        packed = arith.muli(arith.divui(elements.moved(count, dot.form.step_products - 1), whole), step)
-        are_whole = arith.cmpi(arith.CmpIPredicate.eq, arith.muli(packed, group), count)
-        return cls(elements, product, dot, count, packed, are_whole)
+            return cls(elements, product, dot, count, form.words(count), count // form.group)
+        steps = arith.divui(elements.moved(count, form.step_products - 1), elements.index(form.step_products))
+        number = arith.muli(steps, elements.index(form.step))
+        return cls(elements, product, dot, count, number, arith.divui(count, elements.index(form.group)))
 
     @property
     def steps(self) -> ir.Value | int:
@@ -53,16 +52,20 @@ class Words:
             return self.number // step
         return self.number if step == 1 else arith.divui(self.number, self.elements.index(step))
 
-    def word(self, k: ir.Value, element: Callable[[ir.Value], ir.Value], *, is_left: bool) -> ir.Value:
-        """Emit word `k` of a line, of which `element` emits the elements, as the type of the sums."""
-        if isinstance(self.are_whole, bool):
-            return self._word(k, element if self.are_whole else self._guarded(element), is_left)
-        return self.elements.choose(
-            self.are_whole,
-            self._sum_type,
-            lambda: self._word(k, element, is_left),
-            lambda: self._word(k, self._guarded(element), is_left),
-        )
+    def runs(self, element: Callable[[ir.Value, ir.Value], ir.Value], *, is_left: bool) -> list[PackedRun]:
+        """The words of lines, as the type of the sums: the whole ones, and those with zeros behind the last product.
+
+        `element(line, product)` emits what they are made of.
+        """
+
+        def whole(line: ir.Value, k: ir.Value) -> ir.Value:
+            return self._word(k, lambda place: element(line, place), is_left)
+
+        def filled_up(line: ir.Value, k: ir.Value) -> ir.Value:
+            return self._word(k, self._guarded(lambda place: element(line, place)), is_left)
+
+        runs = PackedRun(self.whole, whole), PackedRun(self.number, filled_up)
+        return [runs[0]] if self.whole == self.number else [*runs]
 
     @property
     def _sum_type(self) -> ir.Type:

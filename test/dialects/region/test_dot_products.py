@@ -244,6 +244,26 @@ def test_panels_that_are_no_whole_steps_are_filled_up_each_emulated(cpu):
     )
 
 
+@pytest.mark.parametrize("cpu", [AMX, VNNI])
+@pytest.mark.parametrize("left", ["row by row", "column by column"])
+@pytest.mark.parametrize("right", ["row by row", "column by column"])
+def test_whole_words_are_packed_without_a_test(cpu, left, right):
+    """One of 301 products is in a word with zeros."""
+    p = Program(
+        a="i8 70 301" if left == "row by row" else "i8 301 70",
+        b="i8 301 140" if right == "row by row" else "i8 140 301",
+    )
+    a = p["a"] if left == "row by row" else p.permute(p["a"], perm=(1, 0))
+    b = p["b"] if right == "row by row" else p.permute(p["b"], perm=(1, 0))
+    p.result(matmul(p, *(p.cast(each, element="i32") for each in (a, b)), "70 140 301", element="i32"))
+    text = lowering(p).for_cpu(cpu).text("loops")
+    bodies = re.findall(r"(?=^( *)scf\.for .*\n((?:\1 .*\n)+))", text, re.MULTILINE)
+    loops = [body for _, body in bodies if "scf.for" not in body]
+    for operand in ("%arg0", "%arg1"):
+        whole = [each for each in loops if each.count(f"memref.load {operand}[") == 4]
+        assert any("scf.if" not in each and "cmpi" not in each for each in whole)
+
+
 # --- the assembly -----------------------------------------------------------------------------------------------------
 
 #: CPU → element type, the instruction, and how often a step of the inner loop has it.
