@@ -18,6 +18,7 @@ from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.plan.attribute import plan_of_attribute
+from tinyc.plan.fields import WINOGRAD
 from tinyc.target import DOT_FORMS, DotForm
 from tinyc.vocabulary.attributes import decode, extents_attribute, tensor_type, to_type
 from tinyc.vocabulary.elements import is_elements
@@ -194,8 +195,9 @@ def _check_kernel(op: KernelOp) -> None:
     if SIZES in op.attributes:
         sizes_of_attribute(op.attributes[SIZES])
     guards_of(op.attributes.get(SIZE_GUARDS, None), SIZE_GUARDS)
-    if not isinstance(op.attributes.get(ALGORITHM, ir.StringAttr.get("")), ir.StringAttr):
-        raise Malformed(f"has 'algorithm' {op.attributes[ALGORITHM]}; write what a plan calls it, \"winograd_3x3\"")
+    if ALGORITHM in op.attributes and op.attributes[ALGORITHM] != ir.StringAttr.get(WINOGRAD):
+        message = f"has 'algorithm' {op.attributes[ALGORITHM]}; of several kernels is \"{WINOGRAD}\" alone"
+        raise Malformed(f"{message}: write that, or leave it out")
     _check_panels(op)
     if DOT in op.attributes and dot_form(op) is None:
         raise Malformed(f"has 'dot' {op.attributes[DOT]}; write one of {', '.join(DOT_FORMS)}, or leave it out")

@@ -210,6 +210,18 @@ func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
 
 // -----
 
+// The algorithm of several kernels is one that a plan may ask for; bounds of errors are derived from it.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+// expected-error @+1 {{'region.kernel' has 'algorithm' "winograd_5x5"; of several kernels is "winograd_3x3" alone: write that, or leave it out}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", algorithm = "winograd_5x5"} : () -> ()
+
+// -----
+
 // What a kernel multiplies by is a feature of a CPU.
 !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 // expected-error @+1 {{'region.kernel' has 'dot' "sse2"; write one of amx-int8, avx512vnni, avxvnniint8, avxvnni, amx-bf16, avx512bf16, or leave it out}}

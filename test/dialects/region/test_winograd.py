@@ -347,11 +347,12 @@ def test_the_types_of_sums_and_images_stay():
     assert "tensor<20x1x12x12xf16>" in by_winograd(p).text("plan"), "an image of 16 bits is written out as it is"
 
 
-def test_what_a_kernel_is_a_part_of_is_a_text():
-    text = by_winograd(plain()).text("plan").replace('algorithm = "winograd_3x3"', "algorithm = 3 : i64")
+@pytest.mark.parametrize("written", ["3 : i64", '"winograd_5x5"'])
+def test_what_a_kernel_is_a_part_of_is_an_algorithm_of_several(written):
+    text = by_winograd(plain()).text("plan").replace('algorithm = "winograd_3x3"', f"algorithm = {written}")
     with pytest.raises(TinycError) as caught:
         tinyc.compile(text)
-    assert 'write what a plan calls it, "winograd_3x3"' in str(caught.value)
+    assert f"has 'algorithm' {written}; of several kernels is \"winograd_3x3\" alone" in str(caught.value)
 
 
 @pytest.mark.parametrize(("channels", "terms"), [(16, 185), (64, 9 * 64)])
