@@ -15,7 +15,13 @@ from tinyc.vocabulary.element_type import ElementType
 SOFTMAX = Path(__file__).parents[2] / "examples" / "softmax.json"
 #: 100 operations a second, and 10 bytes of copies or 20 of reads; a cache of 50 bytes.
 PEAK = MachinePeak(lambda kind: 100.0, lambda: (10.0, 20.0), 50)
-KINDS = {ElementType.F64: 50.0, ElementType.F32: 100.0, ElementType.I32: 200.0, ElementType.I8: 400.0}
+KINDS = {
+    ElementType.F64: 50.0,
+    ElementType.F32: 100.0,
+    ElementType.BF16: 200.0,
+    ElementType.I32: 200.0,
+    ElementType.I8: 400.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,10 @@ def product_of(left: str, right: str, result: str):
     ("given", "computed", "kind"),
     [
         ("fp32", "fp32", ElementType.F32),
-        ("bf16", "bf16", ElementType.F32),
+        ("bf16", "bf16", ElementType.BF16),
+        ("bf16", "fp32", ElementType.BF16),
+        ("fp32", "bf16", ElementType.F32),
+        ("fp16", "fp16", ElementType.F32),
         ("fp64", "fp64", ElementType.F64),
         ("i8", "i32", ElementType.I8),
         ("i32", "i32", ElementType.I32),

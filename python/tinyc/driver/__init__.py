@@ -15,6 +15,7 @@ In reading order:
     clock_table       how long the kernels of a run would take on a GPU
     profile           what the kernels of a run took, beside what was predicted
     roofline          the share of the machine's peak that a region has reached
+    peak_loops        loops that reach what a machine can, as LLVM IR
     machine_peak      what this machine reaches at most, measured
     run_keys          which random numbers a run of it has
     model             what is ready to run
