@@ -12,7 +12,7 @@ In reading order:
     operands     elements of operands, and where those are that are read in place
     packing      what the micro-kernel reads of an operand, in the order in which it reads it
     boxes        the same of a convolution: boxes of places that windows share
-    words        words of neighbours, which some CPUs multiply at once
+    packed_words  words of neighbours along the sum, which some CPUs multiply at once
     micro_kernel  the sums of a product that are in registers, in vectors
     tile_kernel  the same in the tile registers of AMX
     loop_hints   what a plan asks LLVM to do with the loops along an axis

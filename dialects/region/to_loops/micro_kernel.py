@@ -2,18 +2,19 @@
 
 A step loads the vectors of the right operand and, row by row, one element of the left one, and adds their products to
 the sums: of 14 rows and two vectors on a CPU of 32 vector registers, of 6 on one of 16. What a product is made of is an
-element of each, or a word of neighbours (`words`). Source: Van Zee, van de Geijn,
+element of each, or a word of neighbours (`packed_words`). Source: Van Zee, van de Geijn,
 "BLIS: A Framework for Rapidly Instantiating BLAS Functionality".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tinyc import mlir
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
-from tinyc.dialects.region.to_loops.words import signs_word
+from tinyc.dialects.region.to_loops.operands import RowPlaces
+from tinyc.dialects.region.to_loops.packed_words import signs_word
 from tinyc.mlir import arith, ir, memref, vector
 from tinyc.mlir.constants import number
 from tinyc.target import GENERIC_CPU, DotProduct, VectorUnit
@@ -58,6 +59,11 @@ class MicroKernel:
         if lanes is not None:
             vectors = max(1, vectors // -(-lanes // own))
         return cls(element, each, vectors, lanes or min(TRANSPOSED_LANES, own), unit.has_fma and element.is_float, dot)
+
+    @property
+    def packed_rows(self) -> int:
+        """The rows that are packed beside each other: a step reads an element of each."""
+        return self.rows
 
     @property
     def columns(self) -> int:
@@ -108,6 +114,17 @@ class MicroKernel:
     def vectors_at(self, memory: ir.Value, places: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit the loads of vectors from their places on."""
         return [vector.load(self.vector_type, memory, [place]) for place in places]
+
+    def stepped(
+        self,
+        _: Elements,
+        step: ir.Value,
+        rows: RowPlaces,
+        columns: Callable[[ir.Value], Sequence[ir.Value]],
+        sums: Sequence[ir.Value],
+    ) -> list[ir.Value]:
+        """Emit `sums` with what a step adds: the product of that number, of an element or a word of each."""
+        return self.multiplied(*rows(step), columns(step), sums)
 
     def multiplied(
         self, memory: ir.Value, places: Sequence[ir.Value], columns: Sequence[ir.Value], sums: Sequence[ir.Value]

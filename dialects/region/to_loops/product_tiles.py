@@ -6,7 +6,7 @@ left one for a few rows, in the type of the sums: an element of an operand is co
 has the sums of those rows and columns in registers and adds the products of a panel to them, each sum in order. Rows
 and columns are filled up, with zeros or with what is between the rows of a box, which nobody reads. After the last
 panel, what is behind the sums is computed for those rows. Where the CPU adds the products of neighbours at once, what
-is packed are words of these (`words`), and sums are in the order of its instructions.
+is packed are words of these (`packed_words`), and sums are in the order of its instructions.
 """
 
 import functools
@@ -26,10 +26,10 @@ from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.loop_hints import mark_unrolled
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
+from tinyc.dialects.region.to_loops.packed_words import PackedWords
 from tinyc.dialects.region.to_loops.packing import PackedRun, Panels
 from tinyc.dialects.region.to_loops.tile_kernel import TileKernel
 from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
-from tinyc.dialects.region.to_loops.words import Words
 from tinyc.expr import extents
 from tinyc.mlir import arith, ir, memref, scf, vector
 from tinyc.target import VectorUnit
@@ -100,8 +100,9 @@ class _Tile:
         if not product.reads_left_in_place:
             inside = product.has_rows_inside
             left = own.pop(0) if inside else row_memory(depth * rows, register, "left")
-            lines = 1 if isinstance(self.micro, TileKernel) else rows
-            self.left = Panels(elements, left, lines, product.rows.most, lanes, depth, zero, self.rows.each, inside)
+            self.left = Panels(
+                elements, left, self.micro.packed_rows, product.rows.most, lanes, depth, zero, self.rows.each, inside
+            )
         self.added = None
         if product.dot is not None and product.dot.turns_signs:
             self.added = row_memory(product.packed_columns, register, "added")
@@ -204,10 +205,10 @@ class _Tile:
         else:
             panels.pack(lines, words.runs(element, is_left=is_left))
 
-    def _words(self, count: ir.Value | int) -> Words | None:
+    def _words(self, count: ir.Value | int) -> PackedWords | None:
         """The words of a panel of `count` products, where the CPU multiplies such."""
         dot = self.product.dot
-        return None if dot is None else Words.of(self.elements, self.product, dot, count)
+        return None if dot is None else PackedWords.of(self.elements, self.product, dot, count)
 
     def _add_turned_signs(self, added: ir.Value, right: Panels, count: ir.Value | int) -> None:
         """Compute what turning the signs of the left operand adds to the sums of each column, which a panel has."""
@@ -220,7 +221,7 @@ class _Tile:
                 columns = micro.columns_at(elements, right.memory, right.slot(column, k))
                 return micro.turned_signs(columns, sums)
 
-            sums = elements.carried((words.number,), micro.zeros()[: micro.vectors], step)
+            sums = elements.carried((words.words,), micro.zeros()[: micro.vectors], step)
             for at, each in enumerate(sums):
                 vector.store(each, added, [elements.moved(column, at * micro.lanes)])
 
@@ -259,10 +260,7 @@ class _Tile:
                     sums = self._vectors.multiplied(*rows(k), columns(distance), sums)
                 return sums
             (k,) = index
-            if isinstance(micro, TileKernel):
-                k = elements.counters.value(elements.counters.expression(k) * micro.lanes)
-                return micro.multiplied(elements, *rows(k), columns(k), sums)
-            return micro.multiplied(*rows(k), columns(k), sums)
+            return micro.stepped(elements, k, rows, columns, sums)
 
         words = self._words(count)
         loops = (count if words is None else words.steps,) if boxes is None else boxes.loops(count)

@@ -5,14 +5,15 @@ row, and adds the products of all of them to the sums. Rows of the left operand 
 Intel, "Intel 64 and IA-32 Architectures Optimization Reference Manual", chapter 20.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tinyc import mlir
 from tinyc.codegen.elements import Elements
+from tinyc.dialects.region.to_loops.operands import RowPlaces
 from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.constants import number
-from tinyc.target import TILE_SIDE, DotProduct
+from tinyc.target import TILE_SIDE, TILES_ACROSS, DotProduct
 
 _WORD_BYTES = 4
 
@@ -29,12 +30,14 @@ class TileKernel:
     down: int
     pitch: int
     lanes: int = TILE_SIDE
-    vectors: int = 2
+    vectors: int = TILES_ACROSS
 
     @classmethod
     def of(cls, dot: DotProduct, rows: int, pitch: int) -> "TileKernel":
         """The micro-kernel for tiles of a product of so many rows, into which they fit well."""
-        each = -(-rows // -(-rows // (2 * TILE_SIDE)))
+        most = dot.form.tile_kernel_rows
+        assert most is not None  # it is a form in tiles
+        each = -(-rows // -(-rows // most))
         down = -(-each // TILE_SIDE)
         return cls(dot, -(-each // down), down, pitch)
 
@@ -42,6 +45,11 @@ class TileKernel:
     def rows(self) -> int:
         """The rows of all tiles."""
         return self.height * self.down
+
+    @property
+    def packed_rows(self) -> int:
+        """The rows that are packed beside each other: a tile is loaded row by row."""
+        return 1
 
     @property
     def columns(self) -> int:
@@ -67,21 +75,23 @@ class TileKernel:
         places = [elements.moved(slot, at * self.lanes) for at in range(self.vectors)]
         return [self._loaded(memory, place, TILE_SIDE, self.columns) for place in places]
 
-    def multiplied(
+    def stepped(
         self,
         elements: Elements,
-        memory: ir.Value,
-        places: Sequence[ir.Value],
-        columns: Sequence[ir.Value],
+        step: ir.Value,
+        rows: RowPlaces,
+        columns: Callable[[ir.Value], Sequence[ir.Value]],
         sums: Sequence[ir.Value],
     ) -> list[ir.Value]:
-        """Emit the products of words of rows, the first of which is at the only place in memory, added to `sums`."""
-        (first,), sizes = places, [_i16(self.height), _i16(TILE_SIDE * _WORD_BYTES), _i16(TILE_SIDE * _WORD_BYTES)]
+        """Emit `sums` with what a step adds: the products of the words that tiles have of each row and column."""
+        k = elements.counters.value(elements.counters.expression(step) * TILE_SIDE)
+        memory, (first,) = rows(k)  # the others are behind it
+        tiles, sizes = columns(k), [_i16(self.height), _i16(TILE_SIDE * _WORD_BYTES), _i16(TILE_SIDE * _WORD_BYTES)]
         found: list[ir.Value] = []
         for row in range(self.down):
             place = elements.moved(first, row * self.height * self.pitch)
             factor = self._loaded(memory, place, self.height, self.pitch)
-            for at, column in enumerate(columns):
+            for at, column in enumerate(tiles):
                 operands = [*sizes, sums[row * self.vectors + at], factor, column]
                 found.append(_call(self.dot.intrinsic, _tile_type(), operands))
         return found

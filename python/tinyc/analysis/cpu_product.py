@@ -24,7 +24,7 @@ from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis, Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
-from tinyc.target import GENERIC_CPU, TILE_SIDE, WIDEST_VECTORS, DotProduct
+from tinyc.target import GENERIC_CPU, WIDEST_VECTORS, DotProduct
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -236,7 +236,8 @@ class CpuProduct:
 
     @property
     def _most_rows(self) -> int:
-        return _ROWS if self.dot is None or not self.dot.form.in_tiles else 2 * TILE_SIDE  # of a micro-kernel
+        in_tiles = None if self.dot is None else self.dot.form.tile_kernel_rows
+        return _ROWS if in_tiles is None else in_tiles  # of a micro-kernel
 
     @property
     def packed_columns(self) -> int:

@@ -20,6 +20,7 @@ from tinyc.target.cpu import VectorUnit as VectorUnit
 from tinyc.target.cpu import vector_unit_of as vector_unit_of
 from tinyc.target.dot_products import DOT_FORMS as DOT_FORMS
 from tinyc.target.dot_products import TILE_SIDE as TILE_SIDE
+from tinyc.target.dot_products import TILES_ACROSS as TILES_ACROSS
 from tinyc.target.dot_products import DotForm as DotForm
 from tinyc.target.dot_products import DotProduct as DotProduct
 from tinyc.target.sm80 import SM80

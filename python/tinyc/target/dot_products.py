@@ -10,6 +10,8 @@ from tinyc.vocabulary.element_type import ElementType
 
 #: Sides of a tile register: its rows, and the words of a row.
 TILE_SIDE = 16
+#: Tiles of sums that a micro-kernel has below each other, at most, and beside each other: in half of the registers.
+TILES_ACROSS = 2
 _WORD_BYTES = 4
 _SIGNS = {ElementType.I8: "s", ElementType.UI8: "u"}
 
@@ -43,6 +45,11 @@ class DotForm:
     def step_products(self) -> int:
         """The products that an instruction adds to each sum."""
         return self.group * self.step
+
+    @property
+    def tile_kernel_rows(self) -> int | None:
+        """The rows of a micro-kernel in tile registers, at most; None where it is one of vectors."""
+        return TILES_ACROSS * TILE_SIDE if self.in_tiles else None
 
     def words(self, products: int) -> int:
         """The words of a line of so many products, filled up to whole steps."""

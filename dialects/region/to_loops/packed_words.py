@@ -21,8 +21,8 @@ _SIGNS = 0x80808080 - (1 << 32)
 
 
 @dataclass(frozen=True)
-class Words:
-    """The `number` words of a line that has `count` products in a panel, of which the first `whole` are full of them.
+class PackedWords:
+    """The `words` of a line that has so many `products` in a panel; the first `whole` ones are full of them.
 
     What is not known when code is made is an index.
     """
@@ -30,27 +30,27 @@ class Words:
     elements: Elements
     product: CpuProduct
     dot: DotProduct
-    count: ir.Value | int
-    number: ir.Value | int
+    products: ir.Value | int
+    words: ir.Value | int
     whole: ir.Value | int
 
     @classmethod
-    def of(cls, elements: Elements, product: CpuProduct, dot: DotProduct, count: ir.Value | int) -> "Words":
-        """The words of `count` products."""
+    def of(cls, elements: Elements, product: CpuProduct, dot: DotProduct, products: ir.Value | int) -> "PackedWords":
+        """The words of so many products."""
         form = dot.form
-        if isinstance(count, int):
-            return cls(elements, product, dot, count, form.words(count), count // form.group)
-        steps = arith.divui(elements.moved(count, form.step_products - 1), elements.index(form.step_products))
-        number = arith.muli(steps, elements.index(form.step))
-        return cls(elements, product, dot, count, number, arith.divui(count, elements.index(form.group)))
+        if isinstance(products, int):
+            return cls(elements, product, dot, products, form.words(products), products // form.group)
+        steps = arith.divui(elements.moved(products, form.step_products - 1), elements.index(form.step_products))
+        words = arith.muli(steps, elements.index(form.step))
+        return cls(elements, product, dot, products, words, arith.divui(products, elements.index(form.group)))
 
     @property
     def steps(self) -> ir.Value | int:
         """The steps of the micro-kernel that they take."""
         step = self.dot.form.step
-        if isinstance(self.number, int):
-            return self.number // step
-        return self.number if step == 1 else arith.divui(self.number, self.elements.index(step))
+        if isinstance(self.words, int):
+            return self.words // step
+        return self.words if step == 1 else arith.divui(self.words, self.elements.index(step))
 
     def runs(self, element: Callable[[ir.Value, ir.Value], ir.Value], *, is_left: bool) -> list[PackedRun]:
         """The words of lines, as the type of the sums: the whole ones, and those with zeros behind the last product.
@@ -64,8 +64,8 @@ class Words:
         def filled_up(line: ir.Value, k: ir.Value) -> ir.Value:
             return self._word(k, self._guarded(lambda place: element(line, place)), is_left)
 
-        runs = PackedRun(self.whole, whole), PackedRun(self.number, filled_up)
-        return [runs[0]] if self.whole == self.number else [*runs]
+        runs = PackedRun(self.whole, whole), PackedRun(self.words, filled_up)
+        return [runs[0]] if self.whole == self.words else [*runs]
 
     @property
     def _sum_type(self) -> ir.Type:
@@ -76,7 +76,7 @@ class Words:
         elements, zero = self.elements, number(0, self._sum_type)
 
         def guarded(place: ir.Value) -> ir.Value:
-            is_there = arith.cmpi(arith.CmpIPredicate.slt, place, elements.extent(self.count))
+            is_there = arith.cmpi(arith.CmpIPredicate.slt, place, elements.extent(self.products))
             return elements.choose(is_there, self._sum_type, lambda: element(place), lambda: zero)
 
         return guarded
