@@ -11,7 +11,7 @@
 
 from typing import Any, TypeAlias
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, either
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.mlir import ext, ir
@@ -34,8 +34,9 @@ BOUNDARY_ALIGNMENT_BYTES = 128
 #: of where it is launched); of a launch, the alternatives of its kernel.
 SIZES, SIZE_GUARDS, ALTERNATIVES = "sizes", "guards", "alternatives"
 #: An attribute of a kernel: the numbers of the buffers whose matrices lie in memory in panels, one behind the other,
-#: each with `PANEL_COLUMNS` columns, row by row. What a kernel computes of them is the same.
-PANELS, PANEL_COLUMNS = "panels", 16
+#: each with `PANEL_COLUMNS` columns, row by row, or as many rows at a time as `panel_group` says: the elements that a
+#: column has of these lie beside each other, as in a word. What a kernel computes of them is the same.
+PANELS, PANEL_COLUMNS, PANEL_GROUP = "panels", 16, "panel_group"
 #: An attribute of a kernel that is a product: the feature of a CPU whose instructions multiply words of neighbours.
 DOT = "dot"
 #: An attribute of a kernel: the algorithm that it is a part of, as a plan says it, where that is several kernels.
@@ -99,8 +100,8 @@ class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
 
     One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same; or `guards`,
-    relations between extents: there it is launched. `panels`, buffers in another order, the `algorithm` that it is a
-    part of, and `dot`, by which feature of a CPU it multiplies, may be left out.
+    relations between extents: there it is launched. `panels`, buffers in another order, with their `panel_group`, the
+    `algorithm` that it is a part of, and `dot`, by which feature of a CPU it multiplies, may be left out.
     """
 
     sym_name: ir.StringAttr
@@ -211,7 +212,15 @@ def dot_form(op: KernelOp) -> DotForm | None:
 
 def is_in_panels(buffer: Any) -> bool:
     """Whether the matrix of a kernel's buffer, a block argument, lies in memory in panels."""
-    return isinstance(buffer, ir.BlockArgument) and buffer.arg_number in list(_panels(buffer.owner.owner))
+    return panel_group(buffer) is not None
+
+
+def panel_group(buffer: Any) -> int | None:
+    """How many rows of a kernel's buffer lie beside each other in panels; None where it lies row by row."""
+    if not isinstance(buffer, ir.BlockArgument) or buffer.arg_number not in list(_panels(buffer.owner.owner)):
+        return None
+    group = buffer.owner.owner.attributes.get(PANEL_GROUP, None)
+    return group.value if isinstance(group, ir.IntegerAttr) else 1
 
 
 def _panels(op: ir.OpView) -> ir.DenseI64ArrayAttr | tuple[int, ...]:
@@ -220,6 +229,12 @@ def _panels(op: ir.OpView) -> ir.DenseI64ArrayAttr | tuple[int, ...]:
 
 
 def _check_panels(op: KernelOp) -> None:
+    groups = sorted({form.group for form in DOT_FORMS.values()})
+    if PANEL_GROUP in op.attributes:
+        group = op.attributes[PANEL_GROUP]
+        if not isinstance(group, ir.IntegerAttr) or group.value not in groups or PANELS not in op.attributes:
+            known = either(map(str, groups))
+            raise Malformed(f"has 'panel_group' {group}; beside 'panels' write {known}, or leave it out")
     if PANELS not in op.attributes:
         return
     arguments = list(op.regions[0].blocks[0].arguments)
@@ -228,6 +243,10 @@ def _check_panels(op: KernelOp) -> None:
         if len(shape) != 2 or not isinstance(shape[1], int) or shape[1] % PANEL_COLUMNS:
             kind = f"a matrix with a multiple of {PANEL_COLUMNS} columns"
             raise Malformed(f"has 'panels' {op.attributes[PANELS]}; buffer {number} is not {kind}")
+        group = panel_group(arguments[number])
+        if group != 1 and (not isinstance(shape[0], int) or shape[0] % (group or 1)):
+            kind = f"a matrix with a multiple of {group} rows"
+            raise Malformed(f"has 'panel_group' {op.attributes[PANEL_GROUP]}; buffer {number} is not {kind}")
     if not list(_panels(op)):
         raise Malformed(f"has 'panels' {op.attributes[PANELS]}; write the numbers of buffers, array<i64: 1>")
 

@@ -36,7 +36,9 @@ class RegionPackWeights(Pass):
            reads it as `[panel][product][column of the panel]`, if in every launch it depends on weights and constants
            alone. A kernel in front of the launch makes that of it, once for all that read it.
         2. Columns are filled up with zeros, and a panel of zeros is behind the last one: wide vectors read two.
-        3. A kernel that has alternatives for sizes, or is one, stays: these do not read the same.
+        3. Where the product multiplies words (`dot`), a panel has the neighbours of a word beside each other: it is
+           `[panel][word][column][neighbour]`, filled up with products of zeros to whole steps of the instruction.
+        4. A kernel that has alternatives for sizes, or is one, stays: these do not read the same.
     Before:
         !b = !region.memref<tensor<64x64xf32>, [64, 1], 64 : i64, true> !t = tensor<64x64xf32> !p = tensor<64x64x64xf32>
         "region.kernel"() ({ ^bb0(%x: !b, %w: !b, %y: !b): %0 = "region.read"(%x) : (!b) -> !t
@@ -103,7 +105,15 @@ def _packed_operands(module: ir.Module) -> dict[str, tuple[Kernel, _Operand]]:
 def _panels_of(matrix: RightMatrix) -> TensorType:
     """What holds the panels of a matrix, and one of zeros."""
     panels = -(-matrix.columns // region.PANEL_COLUMNS) + 1
-    return TensorType(matrix.element, (matrix.products, panels * region.PANEL_COLUMNS))
+    return TensorType(matrix.element, (matrix.whole_products, panels * region.PANEL_COLUMNS))
+
+
+def _mark_panels(kernel: region.KernelOp, position: int, matrix: RightMatrix) -> None:
+    """Say that a buffer of a kernel has the panels of a matrix."""
+    kernel.attributes[region.PANELS] = ir.DenseI64ArrayAttr.get([position])
+    if matrix.group > 1:
+        i64 = ir.IntegerType.get_signless(64)
+        kernel.attributes[region.PANEL_GROUP] = ir.IntegerAttr.get(i64, matrix.group)
 
 
 def _read_panels(kernel: Kernel, operand: _Operand) -> None:
@@ -113,7 +123,7 @@ def _read_panels(kernel: Kernel, operand: _Operand) -> None:
     assert isinstance(read, region.ReadOp)  # nothing else reads a buffer
     held, panels = tensor_type(read.output.type), _panels_of(matrix)
     buffer.set_type(region.memref_type(panels))
-    kernel.op.attributes[region.PANELS] = ir.DenseI64ArrayAttr.get([operand.position])
+    _mark_panels(kernel.op, operand.position, matrix)
     with ir.InsertionPoint(read), read.location:
         value = region.ReadOp(buffer, to_type(panels)).output
         value = _moved(value, "shrink", {"lo": (0, 0), "hi": (matrix.products, matrix.columns), "step": (1, 1)})
@@ -159,7 +169,7 @@ class _Packs:
         if (held, matrix) not in self._kernels:
             kernel = region.KernelOp(ir.StringAttr.get(self._names.new("pack")))
             panels, here = _panels_of(matrix), ir.Location.unknown()
-            kernel.attributes[region.PANELS] = ir.DenseI64ArrayAttr.get([1])
+            _mark_panels(kernel, 1, matrix)
             buffers = [region.memref_type(each) for each in (held, panels)]
             block = kernel.body.blocks.append(*buffers, arg_locs=[here, here])
             with ir.InsertionPoint(block):
@@ -168,8 +178,8 @@ class _Packs:
                 value = _reshaped(region.ReadOp(source, to_type(held)).output, shape)
                 if matrix.is_transposed:
                     value = _moved(value, "permute", {"perm": (1, 0)})
-                more = panels.shape[1] - matrix.columns
-                value = _moved(value, "pad", {"lo": (0, 0), "hi": (0, more), "value": 0})
+                more = matrix.whole_products - matrix.products, panels.shape[1] - matrix.columns
+                value = _moved(value, "pad", {"lo": (0, 0), "hi": more, "value": 0})
                 region.YieldOp(value, target, ir.StringAttr.get("gmem"))
                 end_body()
             self._kernels[held, matrix] = Kernel(kernel)

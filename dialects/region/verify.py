@@ -70,26 +70,28 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
 
 def _panels(block: ir.Block, launchables: Mapping[str, Launchable]) -> Iterator[Violation]:
     """Check that what one kernel writes in panels others read in panels, and nothing else."""
-    panels: set[ir.Value] = set()
+    panels: dict[ir.Value, int | None] = {}
     for op in block.operations:
         launch = op.callee.owner if isinstance(op, func.CallIndirectOp) else None
         symbol = launch.attributes["kernel"] if isinstance(launch, region.LaunchOp) else None
         kernel = launchables.get(symbol.value) if isinstance(symbol, ir.FlatSymbolRefAttr) else None
         values = list(op.operands if launch is None else op.operands[1:])
         if isinstance(kernel, Kernel) and len(kernel.inputs) == len(values):
-            expected = [region.is_in_panels(each) for each in kernel.inputs]
+            expected = [region.panel_group(each) for each in kernel.inputs]
             written = zip(op.results, kernel.outputs, strict=False)
-            panels.update(result for result, buffer in written if region.is_in_panels(buffer))
+            panels.update((result, region.panel_group(buffer)) for result, buffer in written)
         else:
-            expected = [False] * len(values)
-        for position, (value, in_panels) in enumerate(zip(values, expected, strict=True)):
-            if (value in panels) is not in_panels:
-                taken, given = _order(in_panels), _order(value in panels)
+            expected = [None] * len(values)
+        for position, (value, group) in enumerate(zip(values, expected, strict=True)):
+            if panels.get(value) != group:
+                taken, given = _order(group), _order(panels.get(value))
                 yield op.location, f"'{op.operation.name}' takes operand {position} {taken}, and it is {given}"
 
 
-def _order(in_panels: bool) -> str:
-    return "in panels" if in_panels else "row by row"
+def _order(group: int | None) -> str:
+    if group is None:
+        return "row by row"
+    return "in panels" if group == 1 else f"in panels of words of {group}"
 
 
 def _launch(
@@ -146,8 +148,8 @@ def _alternatives(op: region.LaunchOp, launchables: Mapping[str, Launchable]) ->
             yield op.location, f"'region.launch' has the alternative @{name}: {message}"
 
 
-def _orders(kernel: Kernel) -> list[bool]:
-    return [region.is_in_panels(each) for each in kernel.buffers]
+def _orders(kernel: Kernel) -> list[int | None]:
+    return [region.panel_group(each) for each in kernel.buffers]
 
 
 def _guarded_symbols(kernel: Kernel) -> list[str]:

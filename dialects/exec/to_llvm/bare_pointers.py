@@ -15,9 +15,9 @@ from tinyc.codegen.places import flat_view
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent
-from tinyc.mlir import arith, builtin, func, ir, memref
+from tinyc.mlir import arith, builtin, func, ir, memref, vector
 from tinyc.mlir.constants import number
-from tinyc.mlir.locations import unnamed
+from tinyc.mlir.locations import unnamed, where
 from tinyc.runtime.program import STATUS_WORDS, KernelLaunch
 
 
@@ -25,7 +25,8 @@ def take_bare_pointers(function: func.FuncOp, kernel: KernelLaunch) -> None:
     """Change the memref arguments of `function` into pointers.
 
     Raises:
-        TinycError: `InvalidIr`: its arguments are not those of the launch contract.
+        TinycError: `InvalidIr`: its arguments are not those of the launch contract, or 16-bit floats are not accessed
+            by loads and stores.
     """
     shapes = [*(pointer.shape for pointer in kernel.pointers), *([(STATUS_WORDS,)] if kernel.status else [])]
     _check_arguments(function, kernel, shapes)
@@ -64,21 +65,42 @@ def _in_memory(kind: ir.MemRefType) -> ir.MemRefType:
 
 
 def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
-    """Turn the loads and stores of a memref of 16-bit floats and of its views into those of a memref of their bits."""
+    """Turn the accesses to a memref of 16-bit floats and to its views into those to a memref of their bits.
+
+    Raises:
+        TinycError: `InvalidIr`: there is one of another kind.
+    """
+    i16 = ir.IntegerType.get_signless(16)
     for use in list(floats.uses):
         op = use.owner
         with ir.InsertionPoint(op), op.location:
-            if isinstance(op, memref.LoadOp):
-                loaded = memref.load(bits, list(op.indices))
-                op.result.replace_all_uses_with(arith.bitcast(op.result.type, loaded))
-            elif isinstance(op, memref.StoreOp):
-                stored = arith.bitcast(ir.IntegerType.get_signless(16), op.value)
-                memref.store(stored, bits, list(op.indices))
-            elif isinstance(op, memref.ReinterpretCastOp):
-                static = op.attributes["static_sizes"]
-                assert isinstance(static, ir.DenseI64ArrayAttr)
-                size = op.sizes[0] if len(op.sizes) else number(static[0], ir.IndexType.get())
-                _access_bits(op.result, flat_view(bits, size))
+            match op:
+                case memref.LoadOp():
+                    loaded = memref.load(bits, list(op.indices))
+                    op.result.replace_all_uses_with(arith.bitcast(op.result.type, loaded))
+                case memref.StoreOp():
+                    memref.store(arith.bitcast(i16, op.value), bits, list(op.indices))
+                case vector.LoadOp():
+                    lanes = ir.VectorType(op.result.type).shape
+                    loaded = vector.load(ir.VectorType.get(lanes, i16), bits, list(op.indices))
+                    op.result.replace_all_uses_with(vector.bitcast(op.result.type, loaded))
+                case memref.ExtractAlignedPointerAsIndexOp():
+                    op.result.replace_all_uses_with(memref.extract_aligned_pointer_as_index(bits))
+                case memref.PrefetchOp():
+                    op.operation.operands[use.operand_number] = bits
+                    continue
+                case memref.CastOp():
+                    _access_bits(op.result, bits)
+                case memref.ReinterpretCastOp():
+                    static = op.attributes["static_sizes"]
+                    assert isinstance(static, ir.DenseI64ArrayAttr)
+                    size = op.sizes[0] if len(op.sizes) else number(static[0], ir.IndexType.get())
+                    _access_bits(op.result, flat_view(bits, size))
+                case _:
+                    message = (
+                        f"'{op.operation.name}' takes a memref of 16-bit floats, which lie in memory as their bits"
+                    )
+                    raise TinycError("InvalidIr", f"{message}; load and store elements of it", where(op.location))
         op.erase()
 
 

@@ -13,6 +13,7 @@ from tinyc import mlir
 from tinyc.analysis.cpu_product import TRANSPOSED_LANES
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_loops.operands import RowPlaces
 from tinyc.dialects.region.to_loops.packed_words import signs_word
 from tinyc.mlir import arith, ir, memref, vector
@@ -110,6 +111,23 @@ class MicroKernel:
         zero = vector.broadcast(self.vector_type, number(0, scalars.register_type(self.element)))
         pairs = zip(places, masks, strict=True)
         return [vector.maskedload(self.vector_type, memory, [place], mask, zero) for place, mask in pairs]
+
+    def columns_in_panels(
+        self, elements: Elements, memory: ir.Value, starts: Sequence[ir.Value], k: ir.Value
+    ) -> list[ir.Value]:
+        """Emit the loads of the vectors that product or word `k` has in memory in panels (`region.PANELS`).
+
+        The first product has them at `starts`.
+        """
+        group = 1 if self.dot is None else self.dot.form.group
+        beyond = arith.muli(k, elements.index(region.PANEL_COLUMNS * group))
+        places = [arith.addi(start, beyond) for start in starts]
+        for place in places[:: region.PANEL_COLUMNS // self.lanes]:
+            self.prefetch_line(elements, memory, place, region.PANEL_COLUMNS * group)
+        if self.dot is None:
+            return self.vectors_at(memory, places)
+        words = ir.VectorType.get([self.lanes * group], ir.MemRefType(memory.type).element_type)
+        return [vector.bitcast(self.vector_type, vector.load(words, memory, [place])) for place in places]
 
     def vectors_at(self, memory: ir.Value, places: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit the loads of vectors from their places on."""

@@ -42,16 +42,24 @@ class ProductOperands:
         return scalars.cast(found, tensor_type(factor.type).element, accumulator_element(self.op))
 
     def in_place(self, factor: ir.Value) -> tuple[ir.Value, Callable[[IndexValues], ir.Value]]:
-        """The memory of an operand that is not packed, and where in it the element at an index is."""
-        elements = self.elements
-        access, shape = traced(factor), tensor_type(factor.type).shape
-        source = access.source.owner
+        """The memory of an operand that is not packed, and where in it the element at an index is.
+
+        What is a cast is read as what it is one of.
+        """
+        elements, accesses = self.elements, [traced(factor)]
+        while isinstance(cast := accesses[-1].source.owner, tiny.CastOp):
+            accesses.append(traced(cast.operand))
+        source = accesses[-1].source.owner
         assert isinstance(source, region.ReadOp)  # it is read in place
         size = extents.product(region.held_tensor(source.buffer.type).shape)
 
         def address(index: IndexValues) -> ir.Value:
-            place = tuple(elements.position(each, index, shape) for each in access.map)
-            return elements.counters.value(elements.address(source.buffer, place))
+            value = factor
+            for access in accesses:
+                shape = tensor_type(value.type).shape
+                index = tuple(elements.position(each, index, shape) for each in access.map)
+                value = access.source
+            return elements.counters.value(elements.address(source.buffer, index))
 
         return flat_view(elements.buffers[source.buffer], elements.extent(size)), address
 

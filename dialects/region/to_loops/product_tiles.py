@@ -18,7 +18,6 @@ from tinyc.analysis.cpu_product import TRANSPOSED_LANES, CpuProduct
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.codegen.reduction_steps import initial
-from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.boxes import Boxes
@@ -127,6 +126,8 @@ class _Tile:
         """Add the products of a panel to all sums."""
         elements, product = self.elements, self.product
         self._pack_right(first, count)
+        if self.added is not None:
+            self._add_turned_signs(self.added, first, count)
         if product.has_rows_inside:
             self._pack_left(first, count)
         with self._row_panels() as row:
@@ -162,8 +163,6 @@ class _Tile:
             return self.operands.element(self.product.right, self._places(first, k, self._along_columns(column)))
 
         self._pack(self.right, self.columns.count, count, element, self.product.taps, is_left=False)
-        if self.added is not None:
-            self._add_turned_signs(self.added, self.right, count)
 
     def _pack_boxes(self, boxes: Boxes, first: ir.Value, count: ir.Value | int) -> None:
         """Pack the places that the windows of all columns of the tile read in a panel."""
@@ -210,16 +209,16 @@ class _Tile:
         dot = self.product.dot
         return None if dot is None else PackedWords.of(self.elements, self.product, dot, count)
 
-    def _add_turned_signs(self, added: ir.Value, right: Panels, count: ir.Value | int) -> None:
+    def _add_turned_signs(self, added: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
         """Compute what turning the signs of the left operand adds to the sums of each column, which a panel has."""
         elements, micro, words = self.elements, self._vectors, self._words(count)
         assert words is not None  # bytes are in words
         with self._column_panels() as column:
+            columns = self._columns(column, first)
 
             def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
                 (k,) = index
-                columns = micro.columns_at(elements, right.memory, right.slot(column, k))
-                return micro.turned_signs(columns, sums)
+                return micro.turned_signs(columns(k), sums)
 
             sums = elements.carried((words.words,), micro.zeros()[: micro.vectors], step)
             for at, each in enumerate(sums):
@@ -297,21 +296,14 @@ class _Tile:
 
     def _columns_in_panels(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are in memory in panels; behind the last one is one of zeros."""
-        elements, micro = self.elements, self._vectors
+        elements, micro = self.elements, self.micro
         memory, address = self.operands.in_place(self.product.right)
         starts: list[ir.Value] = []
         for at in range(micro.vectors):
             here = self._along_columns(elements.moved(column, at * micro.lanes))
             starts.append(address(self.operands.index(self._places(first, elements.index(0), here))))
 
-        def columns(k: ir.Value) -> list[ir.Value]:
-            beyond = arith.muli(k, elements.index(region.PANEL_COLUMNS))
-            places = [arith.addi(start, beyond) for start in starts]
-            for place in places[:: region.PANEL_COLUMNS // micro.lanes]:
-                micro.prefetch_line(elements, memory, place, region.PANEL_COLUMNS)
-            return micro.vectors_at(memory, places)
-
-        return columns
+        return lambda k: micro.columns_in_panels(elements, memory, starts, k)
 
     def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are read as they lie in memory."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tinyc import mlir
 from tinyc.codegen.elements import Elements
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_loops.operands import RowPlaces
 from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.constants import number
@@ -75,6 +76,20 @@ class TileKernel:
         places = [elements.moved(slot, at * self.lanes) for at in range(self.vectors)]
         return [self._loaded(memory, place, TILE_SIDE, self.columns) for place in places]
 
+    def columns_in_panels(
+        self, elements: Elements, memory: ir.Value, starts: Sequence[ir.Value], k: ir.Value
+    ) -> list[ir.Value]:
+        """Emit the loads of the tiles from word `k` on in memory in panels (`region.PANELS`).
+
+        The first word has them at `starts`.
+        """
+        group = self.dot.form.group
+        beyond = arith.muli(k, elements.index(region.PANEL_COLUMNS * group))
+        size = _WORD_BYTES // group
+        pointers = [_pointer(memory, arith.addi(start, beyond), size) for start in starts]
+        loads = [[pointer, _stride(region.PANEL_COLUMNS)] for pointer in pointers]
+        return [self._tile("llvm.x86.tileloadd64.internal", TILE_SIDE, each) for each in loads]
+
     def stepped(
         self,
         elements: Elements,
@@ -129,9 +144,9 @@ def _stride(pitch: int) -> ir.Value:
     return number(pitch * _WORD_BYTES, ir.IntegerType.get_signless(64))
 
 
-def _pointer(memory: ir.Value, place: ir.Value) -> ir.Value:
-    """The address of a word in memory."""
+def _pointer(memory: ir.Value, place: ir.Value, size_bytes: int = _WORD_BYTES) -> ir.Value:
+    """The address of an element in memory, a word or one of so many bytes."""
     i64 = ir.IntegerType.get_signless(64)
     start = memref.extract_aligned_pointer_as_index(memory)
-    address = arith.addi(start, arith.muli(place, number(_WORD_BYTES, ir.IndexType.get())))
+    address = arith.addi(start, arith.muli(place, number(size_bytes, ir.IndexType.get())))
     return mlir.llvm.inttoptr(ir.Type.parse("!llvm.ptr"), arith.index_cast(i64, address))

@@ -37,12 +37,22 @@ TRANSPOSED_LANES = 16
 
 @dataclass(frozen=True)
 class RightMatrix:
-    """A right operand that is a whole tensor: it has a row for each product or, transposed, for each column."""
+    """A right operand that is a whole tensor: it has a row for each product or, transposed, for each column.
+
+    What reads it takes `step` products at a time, in words of a `group` of neighbours.
+    """
 
     element: ElementType
     products: int
     columns: int
     is_transposed: bool
+    group: int = 1
+    step: int = 1
+
+    @property
+    def whole_products(self) -> int:
+        """The products with those of zeros that fill up the last step."""
+        return -(-self.products // self.step) * self.step
 
 
 @dataclass(frozen=True)
@@ -179,11 +189,14 @@ class CpuProduct:
 
         They are all of them, and a panel is behind the last one: vectors may reach into it.
         """
-        access = self.reads.access(self.right, in_panels=True)
+        access = self.reads.access(self.right, self._right_element, group=self._right_group)
         if access is None or len(self.column_axes) != 1 or len(self.phase.reduced) != 1:
             return False
-        room, columns = tensor_type(access.source.type).shape[-1], self.columns.lines
+        (rows, room), columns, depth = tensor_type(access.source.type).shape, self.columns.lines, self.depth
         has_zeros = isinstance(columns, int) and isinstance(room, int) and room - columns >= region.PANEL_COLUMNS
+        if self.dot is not None:
+            whole = self.dot.form.words(depth) * self._right_group if isinstance(depth, int) else None
+            has_zeros = has_zeros and isinstance(rows, int) and whole is not None and whole <= rows
         return (
             has_zeros
             and self._has_whole_panels
@@ -191,9 +204,21 @@ class CpuProduct:
         )
 
     @property
+    def _right_element(self) -> ElementType:
+        """The element type in which the right operand is multiplied."""
+        return self.accumulator if self.dot is None else self.dot.right
+
+    @property
+    def _right_group(self) -> int:
+        """The elements of the right operand that are multiplied at once for a sum."""
+        return 1 if self.dot is None else self.dot.form.group
+
+    @property
     def _has_whole_panels(self) -> bool:
-        """Whether tiles begin with panels of the columns, so that no vector is in two of them."""
-        return self.columns.most % region.PANEL_COLUMNS == 0 or self.columns.most == self.columns.lines
+        """Whether tiles begin with panels of the columns, so that no vector is in two of them, and with whole steps."""
+        has_whole_steps = self.dot is None or self.panel_depth % self.dot.form.step_products == 0
+        has_whole_columns = self.columns.most % region.PANEL_COLUMNS == 0 or self.columns.most == self.columns.lines
+        return has_whole_columns and (has_whole_steps or self.has_one_panel)
 
     @property
     def packs_right(self) -> bool:
@@ -203,7 +228,7 @@ class CpuProduct:
     @functools.cached_property
     def right_matrix(self) -> tuple[ir.Value, RightMatrix] | None:
         """The right operand as a matrix, and its buffer, where it is packed and all of that; None where it is not."""
-        access, products, columns = self.reads.access(self.right), self.depth, self.columns.lines
+        access, products, columns = self.reads.access(self.right, self._right_element), self.depth, self.columns.lines
         if access is None or not (self.packs_right and isinstance(products, int) and isinstance(columns, int)):
             return None
         if not self._has_whole_panels:
@@ -218,7 +243,9 @@ class CpuProduct:
         along = strided.rows[-1:] + strided.columns[-1:]
         for is_transposed, strides in ((False, (columns, 1)), (True, (1, products))):
             if along == (AxisRun(products, strides[0]), AxisRun(columns, strides[1])):
-                return source.buffer, RightMatrix(self.accumulator, products, columns, is_transposed)
+                step = 1 if self.dot is None else self.dot.form.step_products
+                matrix = RightMatrix(self._right_element, products, columns, is_transposed, self._right_group, step)
+                return source.buffer, matrix
         return None
 
     @property

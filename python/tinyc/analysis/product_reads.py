@@ -6,13 +6,14 @@ In: a kernel, and the phase of a sum over products. Out: `ProductReads`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.access import Access, NonScop, shape_of, trace
+from tinyc.analysis.access import Access, NonScop, extend, shape_of, trace
 from tinyc.analysis.cpu_form import jumps
 from tinyc.analysis.kernel_loops import KernelLoops
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.strided_access import AxisRun, BufferAccess, StridedAccess, strided_access
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import axes
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import DotForm, DotProduct
@@ -65,14 +66,23 @@ class ProductReads:
         found = "" if access is None else self.strided(factor, access, ((), along, ()))
         return not isinstance(found, str) and found.columns == (AxisRun(extent, 1),)
 
-    def access(self, factor: ir.Value, *, in_panels: bool = False) -> Access | None:
-        """How an operand is read of memory, if that has it as sums take it, row-major or in panels."""
-        access = trace(factor, self.kernel.dims)
-        is_same = tensor_type(factor.type).element == self.accumulator
-        if isinstance(access, NonScop) or access.guards or not is_same:
+    def access(self, factor: ir.Value, held: ElementType | None = None, *, group: int | None = None) -> Access | None:
+        """How an operand is read of memory, if that has it as sums take it, or in the type `held` that it is a cast of.
+
+        Memory is row-major, or in panels with a `group` of rows beside each other.
+        """
+        element, dims = held or self.accumulator, self.kernel.dims
+
+        def enter(op: ir.OpView) -> bool:
+            is_cast_of_held = isinstance(op, tiny.CastOp) and tensor_type(op.operand.type).element == held
+            return isinstance(op, tiny.MovementOp) or is_cast_of_held
+
+        domain = shape_of(factor, dims)
+        access, fault = extend(Access(factor, axes.identity(domain)), domain, enter, dims)
+        if fault is not None or access.guards or tensor_type(access.source.type).element != element:
             return None
         read = access.source.owner
-        return access if isinstance(read, region.ReadOp) and region.is_in_panels(read.buffer) is in_panels else None
+        return access if isinstance(read, region.ReadOp) and region.panel_group(read.buffer) == group else None
 
     def in_words(self, form: DotForm, left: ir.Value, right: ir.Value) -> DotProduct | None:
         """How words of neighbours of two operands are multiplied in a form, if it is for such operands and sums."""
@@ -94,5 +104,6 @@ class ProductReads:
     ) -> StridedAccess | str:
         """Where the elements of an operand are, its `sides` being rows, columns and the batch."""
         dims = self.kernel.dims
-        memory = BufferAccess(0, self.accumulator, shape_of(access.source, dims), access.map)
+        element = tensor_type(access.source.type).element
+        memory = BufferAccess(0, element, shape_of(access.source, dims), access.map)
         return strided_access(memory, shape_of(factor, dims), sides)

@@ -60,7 +60,7 @@ class Elements:
         self.buffers, self.symbols, self.status = buffers, symbols, status
         self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
         self.counters, self._traced = Counters(symbols), functools.cache(traced)
-        self._in_panels = frozenset(filter(region.is_in_panels, buffers))
+        self._panel_groups = {each: region.panel_group(each) for each in buffers}
         self._known: list[_Known] = [_Known()]  # by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Elements:
     def address(self, buffer: ir.Value, index: IndexValues) -> AxisExpr:
         """Where an element of a kernel argument stands in its row."""
         shape = region.held_tensor(buffer.type).shape
-        return element_place(self.counters, self.counters.expressions(index, shape), shape, buffer in self._in_panels)
+        return element_place(self.counters, self.counters.expressions(index, shape), shape, self._panel_groups[buffer])
 
     def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
         """An element of the result of a Tiny op."""
@@ -273,7 +273,7 @@ class Elements:
         memory, shape = self.buffers[buffer], region.held_tensor(buffer.type).shape
         at, address = self.counters.expressions(index, shape), self.address(buffer, index)
         is_simpler = self.counters.divisions(address) < sum(map(self.counters.divisions, at))
-        if not (is_simpler or buffer in self._in_panels):
+        if not is_simpler and self._panel_groups[buffer] is None:
             return memory, list(index)
         return flat_view(memory, self.extent(extents.product(shape))), [self.counters.value(address)]
 

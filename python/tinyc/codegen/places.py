@@ -6,15 +6,22 @@ from tinyc.expr.axes import AxisExpr, Index, Shape
 from tinyc.mlir import ir, memref
 
 
-def element_place(counters: Counters, index: Index, shape: Shape, in_panels: bool) -> AxisExpr:
-    """The number of an element, at an index, in the memory of a buffer of a shape."""
-    if not in_panels:
+def element_place(counters: Counters, index: Index, shape: Shape, group: int | None) -> AxisExpr:
+    """The number of an element, at an index, in the memory of a buffer of a shape.
+
+    It lies in panels, with a group of rows beside each other, or row by row, where there is none.
+    """
+    if group is None:
         return counters.linear(index, shape)
     (row, column), (rows, columns) = index, shape
     assert isinstance(columns, int)  # the verifier sees to it
     panels = columns // PANEL_COLUMNS, PANEL_COLUMNS
     panel, near = counters.delinearized(column, panels)
-    return counters.linear((panel, row, near), (panels[0], rows, PANEL_COLUMNS))
+    if group == 1:
+        return counters.linear((panel, row, near), (panels[0], rows, PANEL_COLUMNS))
+    assert isinstance(rows, int)  # as above
+    word, neighbour = counters.delinearized(row, (rows // group, group))
+    return counters.linear((panel, word, near, neighbour), (panels[0], rows // group, PANEL_COLUMNS, group))
 
 
 def flat_view(memory: ir.Value, size: ir.Value) -> ir.Value:

@@ -4,6 +4,18 @@ from collections.abc import Sequence
 
 from tinyc.mlir import ir
 
+class CastOp(ir.OpView):
+    @property
+    def source(self) -> ir.Value: ...
+    @property
+    def result(self) -> ir.OpResult: ...
+
+class ExtractAlignedPointerAsIndexOp(ir.OpView):
+    @property
+    def source(self) -> ir.Value: ...
+    @property
+    def result(self) -> ir.OpResult: ...
+
 class LoadOp(ir.OpView):
     def __init__(
         self,
@@ -84,6 +96,10 @@ class GlobalOp(ir.OpView):
     def initial_value(self) -> ir.Attribute | None: ...
     @property
     def constant(self) -> bool: ...
+
+class PrefetchOp(ir.OpView):
+    @property
+    def indices(self) -> Sequence[ir.Value]: ...
 
 class ReinterpretCastOp(ir.OpView):
     @property

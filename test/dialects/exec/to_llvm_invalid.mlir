@@ -29,6 +29,20 @@ func.func @one(%y: memref<5xf32>, %low: index, %high: index) {
 
 // -----
 
+// Memory of 16-bit floats is that of their bits.
+func.func @one(%y: memref<4xbf16>, %low: index, %high: index) {
+  // expected-error @+1 {{'memref.copy' takes a memref of 16-bit floats, which lie in memory as their bits; load and store elements of it}}
+  memref.copy %y, %y : memref<4xbf16> to memref<4xbf16>
+  return
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 8, tensor = tensor<4xbf16>} : () -> ()
+  "exec.kernel"() {symbol = @one, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xbf16>>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
 // The symbols of the shapes are parameters.
 // expected-error @unknown {{the shapes of the parameters have the symbols M, which are not parameters; add #exec.extent<…> for each}}
 func.func @one(%y: memref<?xf32>, %low: index, %high: index) {

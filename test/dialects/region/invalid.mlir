@@ -258,6 +258,56 @@ func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
 
 // -----
 
+// A word has two or four neighbours.
+!buffer = !region.memref<tensor<4x16xi8>, [16, 1], 128 : i64, true>
+// expected-error @+1 {{'region.kernel' has 'panel_group' 3 : i64; beside 'panels' write 2 or 4, or leave it out}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4x16xi8>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4x16xi8>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", panels = array<i64: 1>, panel_group = 3 : i64} : () -> ()
+
+// -----
+
+// And all of them are there.
+!buffer = !region.memref<tensor<6x16xi8>, [16, 1], 128 : i64, true>
+// expected-error @+1 {{'region.kernel' has 'panel_group' 4 : i64; buffer 1 is not a matrix with a multiple of 4 rows}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<6x16xi8>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<6x16xi8>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", panels = array<i64: 1>, panel_group = 4 : i64} : () -> ()
+
+// -----
+
+// Who reads words takes them as they are written.
+!buffer = !region.memref<tensor<4x16xi8>, [16, 1], 128 : i64, true>
+!t = tensor<4x16xi8>
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> !t
+  "region.yield"(%0, %y) {materialize = "gmem"} : (!t, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "pack", panels = array<i64: 1>, panel_group = 4 : i64} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> !t
+  "region.yield"(%0, %y) {materialize = "gmem"} : (!t, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", panels = array<i64: 0>} : () -> ()
+func.func @main(%a: !t) -> !t {
+  %k = "region.launch"() {kernel = @pack} : () -> ((!t) -> !t)
+  %c = "region.launch"() {kernel = @copy} : () -> ((!t) -> !t)
+  %0 = call_indirect %k(%a) : (!t) -> !t
+  // expected-error @+1 {{'func.call_indirect' takes operand 0 in panels, and it is in panels of words of 4}}
+  %1 = call_indirect %c(%0) : (!t) -> !t
+  return %1 : !t
+}
+
+// -----
+
 // What one kernel writes in panels others read in panels.
 !buffer = !region.memref<tensor<4x16xf32>, [16, 1], 128 : i64, true>
 !t = tensor<4x16xf32>

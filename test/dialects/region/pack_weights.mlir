@@ -2,6 +2,7 @@
 // RUN: tinyc-opt --tiny-to-region=target=cpu --region-pack-weights --split-input-file %s | filecheck %s
 // RUN: tinyc-opt --tiny-to-region=target=cpu --region-pack-weights --region-to-exec --split-input-file %s | filecheck %s --check-prefix=EXEC
 // RUN: tinyc-opt --tiny-to-region=target=cpu --region-pack-weights --region-to-loops --split-input-file %s | filecheck %s --check-prefix=LOOPS
+// RUN: tinyc-opt --tiny-to-region=target=cpu '--region-dot-products=cpu=x86-64-v4+amx' --region-pack-weights --split-input-file %s | filecheck %s --check-prefix=AMX
 // RUN: tinyc-opt --tiny-to-region=target=cpu --region-pack-weights '--region-to-loops=cpu=x86-64-v4' --split-input-file %s | filecheck %s --check-prefix=V4
 
 // Two layers with weights of one form share the kernel that packs, and read what it makes of each. Columns are filled
@@ -101,4 +102,25 @@ func.func @looked_up(%t: tensor<99x40xf32> {tiny.name = "t"}, %i: tensor<64xi64>
   %3 = "tiny.mul"(%1, %2) : (!r, !r) -> !r
   %4 = "tiny.reduce"(%3) {axes = array<i64: 2>, op = "sum"} : (!r) -> tensor<64x256xf32>
   return %4 : tensor<64x256xf32>
+}
+
+// -----
+
+// Where words are multiplied, a panel has their neighbours beside each other, and zeros up to a whole step.
+// AMX: "region.kernel"() ({
+// AMX: %[[B:.*]] = "region.read"(%{{.*}}) : (!{{.*}}) -> tensor<70x20xi8>
+// AMX-NEXT: "tiny.pad"(%[[B]]) {hi = array<i64: 58, 28>, lo = array<i64: 0, 0>, value = 0 : i8}
+// AMX: }) {panel_group = 4 : i64, panels = array<i64: 1>, sym_name = "pack"} : () -> ()
+// AMX: "region.read"(%{{.*}}) : (!{{.*}}) -> tensor<128x48xi8>
+// AMX-NEXT: "tiny.shrink"(%{{.*}}) {hi = [70, 20], lo = [0, 0], step = array<i64: 1, 1>}
+// AMX: }) {dot = "amx-int8", panel_group = 4 : i64, panels = array<i64: 1>
+!s = tensor<64x20x70xi32>
+func.func @bytes(%x: tensor<64x70xi8> {tiny.name = "x"}, %w: tensor<70x20xi8> {tiny.name = "w", tiny.weight}) -> (tensor<64x20xi32> {tiny.name = "y"}) {
+  %0 = "tiny.cast"(%x) : (tensor<64x70xi8>) -> tensor<64x70xi32>
+  %1 = "tiny.cast"(%w) : (tensor<70x20xi8>) -> tensor<70x20xi32>
+  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<64x70xi32>) -> !s
+  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 2, 1>} : (tensor<70x20xi32>) -> !s
+  %4 = "tiny.mul"(%2, %3) : (!s, !s) -> !s
+  %5 = "tiny.reduce"(%4) {axes = array<i64: 2>, op = "sum"} : (!s) -> tensor<64x20xi32>
+  return %5 : tensor<64x20xi32>
 }
