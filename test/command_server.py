@@ -1,12 +1,14 @@
 """Runs the commands of tinyc for tests, each in a process of its own that has them imported already.
 
 To import tinyc takes a second, and lit tests and documents start it hundreds of times. This process imports the
-commands once; for each call it forks a process, which has the arguments, the folder, the environment and the open files
-of its caller, and runs the command as its console script does. `start` writes programs that stand for them on a PATH.
+commands once, and compiles a program, which loads the dialects and LLVM. For each call it forks one, which has the
+arguments, the folder, the environment and the open files of its caller, and runs the command as its console script
+does. `start` writes programs that stand for them on a PATH.
 
     python command_server.py SOCKET, until its standard input ends
 """
 
+import gc
 import json
 import os
 import signal
@@ -19,6 +21,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
+import tinyc
+
+#: What is compiled before the first call.
+EXAMPLE = Path(__file__).parents[1] / "examples" / "softmax.json"
 #: Command → the module whose `main` it is.
 COMMANDS = {
     "filecheck": "filecheck.main",
@@ -72,6 +78,9 @@ def serve(address: str) -> None:
     listener.bind(address)
     for module in COMMANDS.values():
         import_module(module)
+    for target in ("cpu", "sim"):
+        tinyc.compile(EXAMPLE, target)
+    gc.freeze()  # what is there stays, and need not be looked at in the processes of calls
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes of calls
     listener.listen(64)
     print("ready", flush=True)
