@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,29 @@ def pairwise(only: Callable[..., bool] | None = None, **axes: Iterable[Any]) -> 
         for case in cases
     ]
     return pytest.mark.parametrize(tuple(axes), params)
+
+
+def for_each_file(paths: Iterable[Path], root: Path) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Return the decorator of a check of one file, which makes it a test of them all.
+
+    What is wrong is told of each file. Thousands of tests that take less than a millisecond each would take pytest,
+    which sends them to its workers one by one, longer than the checks.
+    """
+
+    def decorate(check: Callable[[Path], None]) -> Callable[[], None]:
+        def checked_together() -> None:
+            wrong: dict[str, str] = {}
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as error:
+                    wrong[str(path.relative_to(root))] = str(error)
+            assert not wrong, "\n\n".join(f"{path}: {message}" for path, message in wrong.items())
+
+        checked_together.__doc__ = check.__doc__
+        return checked_together
+
+    return decorate
 
 
 def seeds(few: int, all_of_them: int) -> pytest.MarkDecorator:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from parameters import for_each_file
 from tinyc import pipeline
 from tinyc.diagnostics import CODES, REMARKS
 from tinyc.dialects import registry
@@ -135,7 +136,7 @@ def names(paths):
 
 def each_source(*folders):
     chosen = [path for path in SOURCES if not folders or any(folder in path.parents for folder in folders)]
-    return pytest.mark.parametrize("path", chosen, ids=names(chosen))
+    return for_each_file(chosen, ROOT)
 
 
 def test_the_package_follows_the_symlink_to_the_walk():

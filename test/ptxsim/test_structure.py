@@ -11,9 +11,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import ptxsim
+from parameters import for_each_file
 
 PACKAGE = Path(ptxsim.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -21,7 +20,7 @@ NEEDED = {"ml_dtypes", "numpy"}
 #: What several files of a kind define: `engine.handlers` and `semantics` collect them.
 INTERFACES = {"BUILDERS", "HANDLERS"}
 
-each_source = pytest.mark.parametrize("path", SOURCES, ids=[str(path.relative_to(PACKAGE)) for path in SOURCES])
+each_source = for_each_file(SOURCES, PACKAGE)
 
 
 @cache
