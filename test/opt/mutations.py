@@ -8,6 +8,8 @@ import tinyc
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc import pipeline, text
 from tinyc.diagnostics import InternalError, TinycError
+from tinyc.driver.lowering import Lowering
+from tinyc.driver.sources import read_program
 
 #: By layer, the target whose listing it is, and the ways on from there.
 WAYS = {
@@ -15,11 +17,11 @@ WAYS = {
     "indexbook": ("cpu", (pipeline.POLY_VIEW, pipeline.CPU)),
     "poly_view": ("cpu", (pipeline.INDEX_BOOK, pipeline.CPU)),
     "region": ("cpu", (pipeline.CPU[1:], pipeline.GPU[1:], pipeline.CUDA_TEXT[1:])),
-    "plan": ("cuda", (pipeline.GPU[2:], pipeline.CUDA_TEXT[2:])),
-    "gpu": ("cuda", (pipeline.GPU[3:], pipeline.CUDA_TEXT[3:])),
+    "plan": ("sim", (pipeline.GPU[2:], pipeline.CUDA_TEXT[2:])),
+    "gpu": ("sim", (pipeline.GPU[3:], pipeline.CUDA_TEXT[3:])),
     "exec": ("cpu", (pipeline.CPU[2:],)),
     "loops": ("cpu", (pipeline.CPU[3:],)),
-    "nvvm": ("cuda", (pipeline.GPU[5:],)),
+    "nvvm": ("sim", (pipeline.GPU[5:],)),
 }
 #: Target and layer of the dumps whose kernels are lowered, which the driver reads, too.
 DUMPS = (("cpu", "exec"), ("cpu", "loops"), ("cpu", "llvm"), ("sim", "exec"), ("sim", "nvvm"), ("sim", "ptx"))
@@ -30,13 +32,14 @@ _OTHERS = ("0", "1", "-1", "3", "9223372036854775807", '""', '"M"', "f32", "i1",
 
 def listing(example, target, layer, bound):
     """Return the text of a layer of an example, its sizes bound or as few as may be."""
-    return _compiled(example, target, bound).text(layer)
+    return _lowering(example, target, bound).text(layer)
 
 
 @cache
-def _compiled(example, target, bound):
+def _lowering(example, target, bound):
+    """A program on its way to a target, as far as some listing is asked for."""
     needed = {"conv2d": BIND["conv2d"], "cumulative_sum": {"K": 7}}.get(example, {})
-    return tinyc.compile(EXAMPLES / f"{example}.json", target=target, bind=BIND[example] if bound else needed)
+    return Lowering(read_program(EXAMPLES / f"{example}.json", BIND[example] if bound else needed), target)
 
 
 def mutated(source, seed):
