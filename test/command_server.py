@@ -11,13 +11,14 @@ does. `start` writes programs that stand for them on a PATH.
 import gc
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -49,8 +50,8 @@ sys.exit(status)
 """
 
 
-def start(folder: str, environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Start a server, and write the programs that ask it to run the commands into `folder`.
+def start(folder: str, environment: Mapping[str, str], scripts: Sequence[Path] = ()) -> subprocess.Popen[str]:
+    """Start a server, and write the programs that ask it to run the commands, and `scripts`, into `folder`.
 
     It ends when nobody has its standard input open any more.
     """
@@ -64,10 +65,9 @@ def start(folder: str, environment: Mapping[str, str]) -> subprocess.Popen[str]:
     )
     if server.stdout is None or server.stdout.readline() != "ready\n":
         raise RuntimeError(f"{__file__} has not started")
-    for command in COMMANDS:
-        program = Path(folder, command)
-        stands_for = os.path.join(os.path.dirname(sys.executable), command)
-        program.write_text(_CLIENT.format(python=sys.executable, command=stands_for, address=address))
+    for stands_for in (*(Path(sys.executable).parent / command for command in COMMANDS), *scripts):
+        program = Path(folder, stands_for.name)
+        program.write_text(_CLIENT.format(python=sys.executable, command=str(stands_for), address=address))
         program.chmod(0o755)
     return server
 
@@ -133,7 +133,8 @@ def _run(call: dict, files: list[int]) -> None:
     os.environ.update(call["environment"])
     sys.argv = call["argv"]
     try:
-        sys.exit(sys.modules[COMMANDS[os.path.basename(sys.argv[0])]].main())
+        command = COMMANDS.get(os.path.basename(sys.argv[0]))
+        sys.exit(sys.modules[command].main() if command else runpy.run_path(sys.argv[0], run_name="__main__") and 0)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:

@@ -1,8 +1,7 @@
 """lit's set-up: every `.mlir` file below is a test that says in RUN lines how `tinyc-opt` is called on it.
 
 The `tinyc-opt` and `filecheck` that run are those of the environment that lit itself runs in. `command_server.py` runs
-them, so that tinyc is imported once and not for each RUN line; in `opt`, where the command itself is tested, they run
-alone.
+them, so that tinyc is imported once and not for each RUN line; behind `%alone` they run as users run them.
 """
 
 import atexit
@@ -39,13 +38,14 @@ os.makedirs(config.test_exec_root, exist_ok=True)
 config.environment["PYTHONWARNINGS"] = "error"
 config.environment["TINYC_CACHE"] = ""  # tests compile
 config.substitutions.append(("%python", sys.executable))
-# tinyc-opt with the passes of Inputs/sample_opt.py, which do what no pass of tinyc's should.
-config.substitutions.append(("%sample-opt", f"{sys.executable} {here / 'opt' / 'Inputs' / 'sample_opt.py'}"))
-
-config.direct_path = config.environment["PATH"]
+config.substitutions.append(("%alone", f"env PATH={config.environment['PATH']}"))
 commands = tempfile.mkdtemp(prefix="lit-")
+# tinyc-opt with the passes of Inputs/sample_opt.py, which do what no pass of tinyc's should.
+sample_opt = here / "opt" / "Inputs" / "sample_opt.py"
+config.substitutions.append(("%sample-opt", os.path.join(commands, sample_opt.name)))
+
 main_process = os.getpid()
 atexit.register(lambda: shutil.rmtree(commands, ignore_errors=True) if os.getpid() == main_process else None)
-server = start(commands, {**os.environ, **config.environment})
+server = start(commands, {**os.environ, **config.environment}, [sample_opt])
 atexit.register(server.stdin.close)  # it is open in each of lit's processes, and the server ends when none has it
-config.environment["PATH"] = os.pathsep.join([commands, config.direct_path])
+config.environment["PATH"] = os.pathsep.join([commands, config.environment["PATH"]])

@@ -1,13 +1,13 @@
 // The input is a file, or stdin when there is none or it is called "-".
-// RUN: tinyc-opt %s | filecheck %s
-// RUN: cat %s | tinyc-opt | filecheck %s
-// RUN: cat %s | tinyc-opt - | filecheck %s
+// RUN: %alone tinyc-opt %s | filecheck %s
+// RUN: cat %s | %alone tinyc-opt | filecheck %s
+// RUN: cat %s | %alone tinyc-opt - | filecheck %s
 
 // The IR goes to stdout or to a file, and then not to stdout.
-// RUN: tinyc-opt %s -o %t.out > %t.stdout
+// RUN: %alone tinyc-opt %s -o %t.out > %t.stdout
 // RUN: filecheck %s < %t.out
 // RUN: filecheck %s --check-prefix=NOTHING --allow-empty < %t.stdout
-// RUN: tinyc-opt -o=- %s | filecheck %s
+// RUN: %alone tinyc-opt -o=- %s | filecheck %s
 
 // NOTHING-NOT: {{.}}
 // CHECK: func.func @f()

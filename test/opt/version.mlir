@@ -1,4 +1,4 @@
 // The version names tinyc's and that of the bindings.
-// RUN: tinyc-opt --version | filecheck %s
+// RUN: %alone tinyc-opt --version | filecheck %s
 
 // CHECK: tinyc {{[0-9]+\.[0-9]+}}{{.*}}MLIR bindings: {{.+ [0-9.]+}}
