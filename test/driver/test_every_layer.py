@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from parameters import in_turn
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc import TinycError
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
@@ -29,8 +30,7 @@ def refusal(source, **options):
     return caught.value
 
 
-@pytest.mark.parametrize("example", OPEN)
-@pytest.mark.parametrize("target", ["cpu", "sim"])
+@in_turn("example", "target", OPEN, ["cpu", "sim"])
 def test_a_dump_runs_and_lowers_as_what_it_was_made_of(example, target, tmp_path):
     model, inputs, files = dumped(example, target, tmp_path)
     values, layers = {}, []
