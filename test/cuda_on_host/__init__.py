@@ -118,6 +118,13 @@ def _packaged_nvcc():
     return packaged if packaged and packaged.exists() else None
 
 
+def as_one_file(texts):
+    """Return files as one, by names that are namespaces in it; the headers of all stand in front, once each."""
+    headers = dict.fromkeys(each for text in texts.values() for each in _INCLUDE.findall(text))
+    bodies = (f"namespace {name} {{\n{_INCLUDE.sub('', text)}\n}}" for name, text in texts.items())
+    return "\n".join([*headers, *bodies]).replace("int main(", "int whole_program(")
+
+
 def compile_for_gpu(text, folder, *architectures, host=False):
     """Compile a file by nvcc for architectures such as "80"; a warning is an error.
 
