@@ -60,11 +60,9 @@ class Extent(Expression):
         if len(self.terms) * len(_terms(other)) > 4 * _MAX_TERMS:
             raise ExtentError(f"the product of extents has too many terms (more than {_MAX_TERMS})")
         return _from_terms(
-            [
-                (tuple(sorted(left + right, key=_atom_order)), a * b)
-                for left, a in self.terms
-                for right, b in _terms(other)
-            ]
+            (tuple(sorted(left + right, key=_atom_order)), a * b)
+            for left, a in self.terms
+            for right, b in _terms(other)
         )
 
     __rmul__ = __mul__
@@ -92,9 +90,7 @@ Monomial = tuple[SymbolicAtom, ...]
 
 
 def _terms(dim: Dim) -> Sequence[tuple[Monomial, int]]:
-    if isinstance(dim, Extent):
-        return dim.terms
-    return (((), dim),) if dim else ()
+    return dim.terms if isinstance(dim, Extent) else (((), dim),) if dim else ()
 
 
 def _from_terms(terms: Iterable[tuple[Monomial, int]]) -> Dim:
@@ -139,6 +135,11 @@ def natural(value: object, limit: int = MAX_EXTENT) -> int | None:
 def symbol(name: str) -> Extent:
     """The extent that is the symbol `name`."""
     return Extent((((name,), 1),))
+
+
+def sum_of(dims: Iterable[Dim]) -> Dim:
+    """The sum of extents, in time that grows with all their terms together."""
+    return _from_terms(term for dim in dims for term in _terms(dim))
 
 
 def product(dims: Iterable[Dim]) -> Dim:
@@ -299,7 +300,7 @@ def is_nonnegative(dim: Dim) -> bool:
         return dim >= 0
     if all(c >= 0 and all(isinstance(a, str) or is_nonnegative(a.numerator) for a in m) for m, c in dim.terms):
         return True
-    least = sum((_no_more_than(monomial, c) for monomial, c in dim.terms), 0)
+    least = sum_of(_no_more_than(monomial, c) for monomial, c in dim.terms)
     return least != dim and is_nonnegative(least)
 
 

@@ -7,10 +7,10 @@ from tinyc.diagnostics import TinycError
 
 
 def ones(count: int) -> str:
-    """Return a program with `count` values of different symbolic sizes, all alive together."""
+    """Return a program with `count` values of different symbolic sizes of three terms, all alive together."""
     kernels, launches = [], []
     for number in range(count):
-        held = f'tensor<?xf32, #tiny.dims<["M{number}"]>>'
+        held = f'tensor<?xf32, #tiny.dims<["32*M{number}*N{number} + 32*M{number} + 32*N{number}"]>>'
         buffer = f"!region.memref<{held}, [1], 128 : i64, true>"
         kernels.append(f"""
 "region.kernel"() ({{
@@ -28,6 +28,6 @@ def ones(count: int) -> str:
 def test_a_formula_of_too_many_terms_is_refused():
     pipeline.parse("region-to-exec").run(text.parse(ones(3)))
     with pytest.raises(TinycError, match="the size of the arena") as caught:
-        pipeline.parse("region-to-exec").run(text.parse(ones(300)))
+        pipeline.parse("region-to-exec").run(text.parse(ones(86)))
     assert caught.value.name == "InvalidExtent"
     assert "bind some of the symbols" in caught.value.message

@@ -67,10 +67,11 @@ class Heights:
         terms = [({term: count for term, count in side.items() if term != 1}) for side in (more, less)]
         if not terms[1]:
             return max(0, less.get(1, 0) - more.get(1, 0))
-        difference: Dim = 0
-        for side, sign in zip(terms, (1, -1), strict=True):
-            for term, count in side.items():
-                difference = difference + self._bytes.get(term, term * ALIGNMENT_BYTES) * (sign * count)
+        difference = extents.sum_of(
+            self._bytes.get(term, term * ALIGNMENT_BYTES) * (sign * count)
+            for side, sign in zip(terms, (1, -1), strict=True)
+            for term, count in side.items()
+        )
         if not self._is_nonnegative(difference):
             return None
         rounded = sum(count for term, count in terms[1].items() if term in self._bytes)
@@ -126,10 +127,7 @@ def _less(one: Height, other: Height) -> dict[Dim, int]:
 
 def height_bytes(height: Height) -> Dim:
     """A height as an extent in bytes."""
-    total: Dim = 0
-    for term, count in height.items():
-        total = total + term * (count * ALIGNMENT_BYTES)
-    return total
+    return extents.sum_of(term * (count * ALIGNMENT_BYTES) for term, count in height.items())
 
 
 def value_at(dim: Dim, values: Mapping[str, int]) -> int:
