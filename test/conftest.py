@@ -1,7 +1,7 @@
 """What all tests share: hypothesis draws the same examples in every run, times none, and is brief on a failure.
 
-`--long` runs what CI leaves out too: the full product where CI runs each pair of parameters, more seeds. A test says
-which of its parameters are long: `pytest.param(…, marks=pytest.mark.long)`.
+`--long` runs what CI leaves out too: the full product where CI runs each pair of parameters, more seeds, four times as
+many random examples. A test says which of its parameters are long: `pytest.param(…, marks=pytest.mark.long)`.
 """
 
 import gc
@@ -62,12 +62,15 @@ def pytest_configure(config):
 
 @pytest.fixture
 def random_examples(request):
-    """Give a decorator like `given`: `count` examples, always the same, or `--random-examples` new ones."""
-    asked = request.config.getoption("--random-examples")
+    """Give a decorator like `given`: `count` examples, always the same, or `--random-examples` new ones.
+
+    With `--long` they are four times as many.
+    """
+    asked, more = request.config.getoption("--random-examples"), 4 if request.config.getoption("--long") else 1
 
     def examples(strategy, count=300):
         chosen = settings(
-            max_examples=asked or count,
+            max_examples=asked or more * count,
             derandomize=not asked,
             database=None,
             deadline=None,

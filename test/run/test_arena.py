@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume
 
 import tinyc
+from parameters import in_turn
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.poisoned import poisoned
@@ -104,7 +105,7 @@ def test_the_arena_of_a_network_with_a_symbolic_batch_is_near_its_bound_at_all_s
 def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
     seen = []
 
-    @random_examples(programs(), 40)
+    @random_examples(programs(), 15)
     def check(program):
         found = host_program(program.document, bind=program.sizes, fusion="none")
         seen.append(len(found.arena_lifetimes))
@@ -115,7 +116,7 @@ def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
 
 
 def test_the_arenas_of_random_graphs_are_near_their_bounds(request):
-    count = 100 if request.config.getoption("--long") else 16
+    count = 100 if request.config.getoption("--long") else 8
     programs_ = [host_program(random_graph(seed, 50 + seed), fusion="none") for seed in range(count)]
     assert max(excess(program, {}) for program in programs_) <= 1.1
     assert sum(len(program.arena_lifetimes) >= 8 for program in programs_) > count / 2
@@ -123,7 +124,7 @@ def test_the_arenas_of_random_graphs_are_near_their_bounds(request):
 
 
 def test_the_arenas_of_random_graphs_with_a_symbolic_batch_are_near_their_bounds(request):
-    for seed in range(20 if request.config.getoption("--long") else 8):
+    for seed in range(20 if request.config.getoption("--long") else 4):
         program = host_program(random_graph(seed, "B"), fusion="none")
         for batch in (64, 150, 1024):
             assert excess(program, {"B": batch}) <= 1.1
@@ -141,7 +142,7 @@ def run_poisoned(program, target):
 
 
 @pytest.mark.parametrize("strategy", [programs, fusion_programs])
-@pytest.mark.parametrize(("target", "examples"), [("cpu", 25), ("sim", 10)])
+@pytest.mark.parametrize(("target", "examples"), [("cpu", 10), ("sim", 4)])
 def test_no_kernel_reads_what_is_stale(random_examples, strategy, target, examples):
     counts = []
 
@@ -153,8 +154,7 @@ def test_no_kernel_reads_what_is_stale(random_examples, strategy, target, exampl
     assert counts
 
 
-@pytest.mark.parametrize("target", ["cpu", "sim"])
-@pytest.mark.parametrize("name", ["gelu_mlp", "resnet", "transformer_gelu"])
+@in_turn("name", "target", ["gelu_mlp", "resnet", "transformer_gelu"], ["cpu", "sim"])
 def test_a_network_runs_from_poisoned_memory_with_results_over_operands(name, target):
     document = WORKLOADS[name].build()
     lowering = Lowering(read_program(document), target, {"fusion": "none"})

@@ -20,7 +20,7 @@ def asm(module):
 
 
 def test_programs_survive_being_written_and_read(random_examples):
-    @random_examples(programs(), 50)
+    @random_examples(programs(), 25)
     def check(program):
         module = tiny_json.import_program(program.document, bind=program.bind)
         assert asm(text.parse(asm(module))) == asm(module)
@@ -33,7 +33,7 @@ def test_programs_survive_being_written_and_read(random_examples):
 
 
 def test_weights_change_nothing(random_examples):
-    @random_examples(programs(), 40)
+    @random_examples(programs(), 15)
     def check(program):
         source = json.dumps(program.document)
         inputs = tinyc.compile(source, target="reference", bind=program.bind).signature.inputs
@@ -49,7 +49,7 @@ def test_weights_change_nothing(random_examples):
 
 
 def test_cpu_agrees_with_the_reference(random_examples):
-    @random_examples(programs(), 150)
+    @random_examples(programs(), 50)
     def check(program):
         before = {name: array.tobytes() for name, array in program.inputs.items()}
         model = tinyc.compile(json.dumps(program.document), target="cpu", bind=program.bind)
