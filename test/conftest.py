@@ -4,6 +4,7 @@
 many random examples. A test says which of its parameters are long: `pytest.param(…, marks=pytest.mark.long)`.
 """
 
+import functools
 import gc
 import os
 import signal
@@ -14,7 +15,7 @@ from hypothesis.internal.conjecture import engine, providers
 
 from installed import stale_file
 from tinyc.driver import cli
-from tinyc.runtime import assembler
+from tinyc.runtime import assembler, compile_processes, jit
 
 # Hypothesis draws constants that stand in the modules that are loaded: there would be other examples after each change
 # of the code, and in another order of the tests.
@@ -22,6 +23,9 @@ providers._get_local_constants = lambda: providers._local_constants
 
 #: Tests compile, and leave nothing behind; those of the cache name a folder.
 os.environ["TINYC_CACHE"] = ""
+
+# Most tests compile the same examples and the same code of the host again and again, and LLVM makes the same of it.
+compile_processes.compile_object = functools.lru_cache(maxsize=2000)(jit.compile_object)
 
 #: A failure is made smaller for at most that many seconds, not five minutes, and nothing is drawn to explain it.
 engine.MAX_SHRINKING_SECONDS = 20
