@@ -116,9 +116,7 @@ def test_hardmax_takes_the_first_of_equals():
     assert_op_agrees("hardmax", {"x": x}, np.array([[0, 1, 1], [1, 0, 0]], np.float32), axis=0)
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("fn", ["sum", "prod"])
+@pairwise(fn=["sum", "prod"], exclusive=[False, True], reverse=[False, True])
 def test_partial_results(fn, exclusive, reverse):
     x = RNG.uniform(0.5, 1.5, (3, 7)).astype(np.float32)
     function, neutral = (np.cumsum, 0) if fn == "sum" else (np.cumprod, 1)
@@ -139,10 +137,9 @@ def test_partial_sums_of_few(extent):
     assert_op_agrees("cumulative sum", {"x": x}, np.cumsum(x) - x, axis=0, exclusive=True)
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize(("fn", "dtype"), [("sum", np.int64), ("prod", np.float32)])
-def test_partial_results_along_a_dynamic_axis(fn, dtype, exclusive, reverse):
+@pairwise(kind=[("sum", np.int64), ("prod", np.float32)], exclusive=[False, True], reverse=[False, True])
+def test_partial_results_along_a_dynamic_axis(kind, exclusive, reverse):
+    fn, dtype = kind
     function, neutral = (np.cumsum, 0) if fn == "sum" else (np.cumprod, 1)
     tensor = TensorType(ElementType.I64 if fn == "sum" else ElementType.F32, (symbol("M"), symbol("N")))
     model = tinyc.compile(

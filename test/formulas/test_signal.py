@@ -6,6 +6,7 @@ import pytest
 import tinyc
 from formulas.agreement import assert_op_agrees, results_of
 from frontend_modules import module_of
+from parameters import pairwise
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType
@@ -44,9 +45,7 @@ def test_filters_want_three_edges():
         module_of("triangular_filters", types, bins=6, element=ElementType.F32)
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-@pytest.mark.parametrize("length", [None, 4, 9])
-@pytest.mark.parametrize(("inverse", "onesided"), [(False, False), (False, True), (True, False), (True, True)])
+@pairwise(parts=[1, 2], length=[None, 4, 9], inverse=[False, True], onesided=[False, True])
 def test_transforms_are_those_of_numpy(parts, length, inverse, onesided):
     x = drawn(2, 7, 3, parts)
     facts = {"axis": 1, "length": length, "inverse": inverse, "onesided": onesided}

@@ -7,6 +7,7 @@ import pytest
 
 import tinyc
 from importers.documents import error_of, errors_of, load, node, output, program, steps, tensor
+from parameters import pairwise
 from tinyc.importers.how_to_say import HOW_TO_SAY
 from tinyc.importers.spellings import UOPS, WORDS_OF_000
 from tinyc.vocabulary.element_type import BY_JSON_NAME
@@ -33,24 +34,26 @@ def softmax(x, axis):
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", ["fp16", "fp32", "fp64"])
-@pytest.mark.parametrize(
-    ("uop", "exact"), [("EXP", np.exp), ("LOG", np.log), ("SIGMOID", lambda x: 1 / (1 + np.exp(-x)))]
-)
-def test_functions_of_floats(uop, exact, dtype, target):
+FUNCTIONS = {"EXP": np.exp, "LOG": np.log, "SIGMOID": lambda x: 1 / (1 + np.exp(-x))}
+
+
+@pairwise(uop=FUNCTIONS, dtype=["fp16", "fp32", "fp64"], target=TARGETS)
+def test_functions_of_floats(uop, dtype, target):
     x = np.linspace(0.125, 9, 15).astype(numpy_type(dtype)).reshape(5, 3)
     result = computed(target, tensor("x", "M", 3, dtype=dtype), node("y", uop, "x"), x=x)
     tolerance = {"fp16": 1e-3, "fp32": 4e-6, "fp64": 1e-13}[dtype]
     assert result.dtype == x.dtype
-    np.testing.assert_allclose(result.astype(float), exact(x.astype(float)), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(result.astype(float), FUNCTIONS[uop](x.astype(float)), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("bind", [None, {"M": 5, "N": 7}])
-@pytest.mark.parametrize(("arg", "axis"), [({}, -1), ({"axis": 1}, 1), ({"axis": -3}, 0)])
-@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
-def test_softmax(dtype, arg, axis, bind, target):
+@pairwise(
+    dtype=["fp16", "fp32"],
+    along=[({}, -1), ({"axis": 1}, 1), ({"axis": -3}, 0)],
+    bind=[None, {"M": 5, "N": 7}],
+    target=TARGETS,
+)
+def test_softmax(dtype, along, bind, target):
+    arg, axis = along
     # with 1000 in a row, exp overflows unless the maximum is taken off before
     x = np.random.default_rng(0).normal(0, 4, (5, 2, 7)).astype(numpy_type(dtype))
     x[0, 0, 0] = 1000
@@ -60,13 +63,14 @@ def test_softmax(dtype, arg, axis, bind, target):
     np.testing.assert_allclose(result.astype(float), softmax(x.astype(float), axis), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("bind", [None, {"M": 5, "N": 7}])
-@pytest.mark.parametrize("axes", [["N"], [0, -1], [1], ["M", 1, 2]])
-@pytest.mark.parametrize(
-    ("dtype", "arg"), [("fp16", {}), ("fp32", {}), ("fp16", {"dtype": "fp16"}), ("i8", {"acc_dtype": "fp32"})]
+@pairwise(
+    kind=[("fp16", {}), ("fp32", {}), ("fp16", {"dtype": "fp16"}), ("i8", {"acc_dtype": "fp32"})],
+    axes=[["N"], [0, -1], [1], ["M", 1, 2]],
+    bind=[None, {"M": 5, "N": 7}],
+    target=TARGETS,
 )
-def test_mean(dtype, arg, axes, bind, target):
+def test_mean(kind, axes, bind, target):
+    dtype, arg = kind
     x = np.random.default_rng(0).integers(-99, 99, (5, 3, 7)).astype(numpy_type(dtype))
     mean = node("y", "MEAN", "x", axes=axes, **arg)
     result = computed(target, tensor("x", "M", 3, "N", dtype=dtype), mean, bind=bind, x=x)
@@ -107,10 +111,9 @@ def test_the_absolute_value_of_an_integer_wraps_as_numpys(dtype, target):
 MATRICES = [((5, 4), (4, 3)), ((2, 5, 4), (2, 4, 3)), ((2, 1, 1, 4), (2, 1, 4, 1))]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("symbolic", [True, False])
-@pytest.mark.parametrize(("a", "b"), MATRICES)
-def test_matmul(a, b, symbolic, target):
+@pairwise(shapes=MATRICES, symbolic=[True, False], target=TARGETS)
+def test_matmul(shapes, symbolic, target):
+    a, b = shapes
     names = ["B", "C"][: len(a) - 2]
     left, right = ([*names, "M", "K"], [*names, "K", "N"]) if symbolic else (a, b)
     rng = np.random.default_rng(0)

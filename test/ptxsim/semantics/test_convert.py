@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from parameters import pairwise
 from ptxsim.semantics import UnknownInstruction, operation
 from ptxsim_cases.exact_floating import DTYPES, assert_bits, computed, number, operands, pattern, rational
 
@@ -65,9 +66,7 @@ def test_wider_formats_keep_every_value(target, source):
         assert number(target, after) == number(source, before)
 
 
-@pytest.mark.parametrize("direction", "nzmp")
-@pytest.mark.parametrize("target", _INTEGERS)
-@pytest.mark.parametrize("source", _FLOATS)
+@pairwise(source=_FLOATS, target=_INTEGERS, direction="nzmp")
 def test_integers_of_floats_are_rounded_and_clamped(target, source, direction):
     width = int(target[1:])
     low, high = (0, (1 << width) - 1) if target[0] == "u" else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
@@ -87,9 +86,7 @@ def test_integers_of_floats_are_rounded_and_clamped(target, source, direction):
     assert result.tolist() == [expected(number(source, each)) for each in bits.tolist()]
 
 
-@pytest.mark.parametrize("direction", ["rn", "rz", "rm", "rp"])
-@pytest.mark.parametrize("source", _INTEGERS)
-@pytest.mark.parametrize("target", _FLOATS)
+@pairwise(target=_FLOATS, source=_INTEGERS, direction=["rn", "rz", "rm", "rp"])
 def test_floats_of_integers_are_rounded_once(target, source, direction):
     width = int(source[1:])
     draw = random.Random(width)
