@@ -242,7 +242,7 @@ def test_a_printed_module_gives_the_same_file(text_of):
 def test_random_programs_compute_what_the_reference_does(tmp_path_factory, random_examples):
     """The kernels on the program's inputs, fiber by fiber, against numpy: not against the file's own CPU loop."""
 
-    @random_examples(programs(), 12)
+    @random_examples(programs(), 6)
     def check(program):
         tiny = tiny_json.import_program(json.dumps(program.document), bind=program.bind)
         expected = reference.evaluate_module(tiny, program.inputs)

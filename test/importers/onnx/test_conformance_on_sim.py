@@ -1,4 +1,4 @@
-"""A sample of ONNX's node tests, one of each family, for both architectures: PTX that runs on sim without a finding.
+"""A sample of ONNX's node tests, one of each family, for an architecture each: PTX that runs on sim without a finding.
 
 `tools/onnx-conformance --compile-for sm_80,sm_90a --sim 4` does that with them all.
 """
@@ -6,6 +6,7 @@
 import pytest
 
 from node_tests import ARCHITECTURES, elements, is_sampled, node_tests, prepared_for, run_and_compare
+from parameters import in_turn
 
 #: The file of `onnx.backend.test.case.node` → the test of it.
 SAMPLE = {
@@ -39,10 +40,9 @@ def cases():
     return {each.name: each for each in node_tests(files=SAMPLE)}
 
 
-@pytest.mark.parametrize("name", SAMPLE.values())
-def test_a_node_test_gives_its_numbers_on_sim(name, cases):
-    for each in ARCHITECTURES:
-        run_and_compare(cases[name], prepared_for(cases[name], each))
+@in_turn("name", "arch", SAMPLE.values(), ARCHITECTURES)
+def test_a_node_test_gives_its_numbers_on_sim(name, arch, cases):
+    run_and_compare(cases[name], prepared_for(cases[name], arch))
 
 
 def test_a_sample_is_by_name(cases):
