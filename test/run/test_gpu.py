@@ -1,16 +1,17 @@
 """The GPU path as far as it goes without a GPU: every program reaches PTX for both architectures, from every layer.
 
-`ptxas` takes what comes out, without spills, where there is one. `--random-examples N` runs more than the 100 random
+`ptxas` takes what comes out, without spills, where there is one. `--random-examples N` runs more than the random
 programs of CI, new ones each time.
 """
 
+import functools
 import json
 from pathlib import Path
 
 import pytest
 
 import tinyc
-from parameters import pairwise
+from parameters import in_turn, pairwise
 from programs.example_bindings import BIND, CONV, EXAMPLES
 from programs.strategies import programs
 from tinyc import text
@@ -34,8 +35,11 @@ TO_PTX = {
 NEEDED = {"conv2d": CONV, "cumulative_sum": {"K": 7}}
 
 
-def compiled(name, arch, **options):
-    return tinyc.compile(EXAMPLES / f"{name}.json", target="cuda", arch=arch, **options)
+@functools.cache
+def compiled(name, arch, bound=False):
+    """Return an example, compiled once: its sizes bound, or as few as may be."""
+    bind = BIND[name] if bound else NEEDED.get(name)
+    return tinyc.compile(EXAMPLES / f"{name}.json", target="cuda", arch=arch, bind=bind)
 
 
 def spills(ptx, arch):
@@ -44,11 +48,10 @@ def spills(ptx, arch):
     return sum(each.spill_store_bytes + each.spill_load_bytes + each.stack_bytes for each in kernels)
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("name", BIND)
+@in_turn("name", "arch", BIND, ARCHITECTURES)
 def test_every_layer_of_an_example_goes_on_to_the_same_ptx(name, arch):
-    bind = NEEDED.get(name) if arch == "sm_90a" else BIND[name]  # symbols down one walk, numbers down the other
-    assert_every_layer_goes_on_to_the_same_ptx(compiled(name, arch, bind=bind), arch)
+    model = compiled(name, arch, bound=arch == "sm_80")  # symbols down one walk, numbers down the other
+    assert_every_layer_goes_on_to_the_same_ptx(model, arch)
 
 
 def assert_every_layer_goes_on_to_the_same_ptx(model, arch):
@@ -62,7 +65,7 @@ def assert_every_layer_goes_on_to_the_same_ptx(model, arch):
 
 
 def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples):
-    @random_examples(programs(), 20)
+    @random_examples(programs(), 10)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="cuda", arch="sm_90a", bind=program.bind)
         assert_every_layer_goes_on_to_the_same_ptx(model, "sm_90a")
@@ -73,8 +76,7 @@ def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples)
 @pytest.mark.usefixtures("ptxas")
 @pairwise(name=BIND, bound=[False, True], arch=ARCHITECTURES)
 def test_an_example_assembles_without_spills(name, bound, arch):
-    ptx = compiled(name, arch, bind=BIND[name] if bound else NEEDED.get(name)).text("ptx")
-    assert spills(ptx, arch) == 0
+    assert spills(compiled(name, arch, bound).text("ptx"), arch) == 0
 
 
 @pytest.mark.usefixtures("ptxas")
@@ -89,7 +91,7 @@ def test_sums_down_odd_columns_of_bytes_assemble_without_spills(rows, element):
 
 @pytest.mark.usefixtures("ptxas")
 def test_random_programs_assemble_without_spills(random_examples):
-    @random_examples(programs(), 20)
+    @random_examples(programs(), 10)
     def check(program):
         for arch in ARCHITECTURES:
             model = tinyc.compile(json.dumps(program.document), target="cuda", arch=arch, bind=program.bind)
@@ -99,14 +101,14 @@ def test_random_programs_assemble_without_spills(random_examples):
 
 
 def test_the_same_program_gives_the_same_bytes():
-    models = [compiled("attention", "sm_90a") for _ in "12"]
+    models = [compiled.__wrapped__("attention", "sm_90a") for _ in "12"]
     for layer in ("plan", "gpu", "nvvm", "ptx", "cu"):
         first, second = (model.text(layer) for model in models)
         assert first == second
 
 
 def test_every_dumped_file_is_in_the_order_of_the_walk(tmp_path):
-    compiled("gemm_bias_relu", "sm_80", dump=tmp_path)
+    tinyc.compile(EXAMPLES / "gemm_bias_relu.json", target="cuda", arch="sm_80", dump=tmp_path)
     names = [path.name.partition("_") for path in sorted(Path(tmp_path).iterdir())]
     layers = ["tiny", "indexbook", "poly_view", "region", "plan", "gpu", "exec", "nvvm", "ptx", "cu"]
     assert [Path(name).stem for _, _, name in names] == layers
