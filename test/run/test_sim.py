@@ -1,6 +1,6 @@
 """The emitted PTX on the simulator, with all checks on: the same numbers as the reference, and no finding.
 
-`--random-examples N` runs more than the 60 random programs of CI for each architecture, new ones each time.
+`--random-examples N` runs more than the 15 random programs of CI for each architecture, new ones each time.
 """
 
 import json
@@ -46,7 +46,7 @@ def test_the_running_example_is_right_at_odd_sizes(size, arch):
 
 @each_architecture
 def test_random_programs_agree_with_the_reference(random_examples, arch):
-    @random_examples(programs(), 40)
+    @random_examples(programs(), 15)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
         module = model.lowering.module("tiny")

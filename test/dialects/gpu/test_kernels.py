@@ -51,7 +51,7 @@ def test_the_kernels_of_an_example_agree_with_the_reference(name, run):
 
 @each_way_but_ptx
 def test_the_kernels_of_random_programs_agree_with_the_reference(run, random_examples):
-    @random_examples(programs(), 25)
+    @random_examples(programs(), 10)
     def check(program):
         module = tiny_json.import_program(program.document, bind=program.bind)
         actual = run_kernels(run, program.document, program.inputs, program.bind)
