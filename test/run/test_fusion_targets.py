@@ -14,8 +14,6 @@ from tinyc.executors.rounding import output_tolerances
 from tinyc.fusion.request import NO_FUSION
 from workloads import WORKLOADS
 
-TARGETS = pytest.mark.parametrize("target", ["cpu", "sim"])
-
 
 def check(source, target, fusion, bind=None):
     """Compare a program with the reference; return the number of its kernels."""
@@ -32,14 +30,13 @@ def check_numbers(model, module):
         assert comparison.ok, str(comparison)
 
 
-@TARGETS
+@pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("name", BIND)
 def test_an_example_agrees_with_the_reference_without_fusion(name, target):
     check(EXAMPLES / f"{name}.json", target, NO_FUSION, BIND[name])
 
 
-@TARGETS
-@pytest.mark.parametrize("name", WORKLOADS)
+@in_turn("name", "target", WORKLOADS, ["cpu", "sim"])
 def test_a_workload_agrees_with_the_reference_with_fusion_and_without(name, target):
     fused, apart = (check(WORKLOADS[name].build(), target, fusion) for fusion in (None, NO_FUSION))
     assert fused <= apart
