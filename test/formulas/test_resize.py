@@ -37,12 +37,10 @@ def test_interpolation_agrees(mode, coordinates, shape):
     assert_op_agrees("resize", operands, rtol=1e-4, atol=1e-4, shape=shape, mode=mode, coordinates=coordinates)
 
 
-@pytest.mark.parametrize("nearest", NEAREST)
-@pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
-def test_nearest_elements_agree(coordinates, nearest):
-    for shape in SHAPES:
-        attributes = {"shape": shape, "coordinates": coordinates, "nearest": nearest}
-        assert_op_agrees("resize", {"x": random(2, 3, 6, 7)}, **attributes)
+@pairwise(coordinates=["half_pixel", "align_corners", "asymmetric"], nearest=NEAREST, shape=SHAPES)
+def test_nearest_elements_agree(coordinates, nearest, shape):
+    attributes = {"shape": shape, "coordinates": coordinates, "nearest": nearest}
+    assert_op_agrees("resize", {"x": random(2, 3, 6, 7)}, **attributes)
 
 
 @pytest.mark.parametrize("mode", ["linear", "cubic"])

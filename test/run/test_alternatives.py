@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from parameters import in_turn
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
@@ -47,8 +48,7 @@ def test_an_alternative_is_launched_at_its_sizes_and_nowhere_else():
     assert launched(model, M=7, N=34) == launched(model, M=6, N=33) == [name]
 
 
-@pytest.mark.parametrize("target", ["cpu", "sim"])
-@pytest.mark.parametrize("name", SYMBOLIC)
+@in_turn("name", "target", SYMBOLIC, ["cpu", "sim"])
 def test_an_example_agrees_at_the_sizes_of_an_alternative_and_at_others(name, target):
     sizes = {symbol: size for symbol, size in BIND[name].items() if symbol in open_symbols(name)}
     model = tinyc.compile(EXAMPLES / f"{name}.json", target=target, sizes=[sizes])

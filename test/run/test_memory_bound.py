@@ -16,7 +16,7 @@ from analysis_programs.tiny_programs import Program
 from gpu_programs import memory_bound as programs
 from gpu_programs.measured import Run
 from gpu_programs.running import by_threads, sequentially
-from parameters import in_turn, seeds
+from parameters import in_turn, pairwise, seeds
 from tinyc import pipeline, text
 
 
@@ -144,8 +144,7 @@ def test_every_reduction_of_every_type_is_combined_by_lanes(op, element):
     Run.of(programs.total("77 3", element, axes=(0,), op=op)).check()
 
 
-@pytest.mark.parametrize("length", [2, 7, 33, 64, 257, 1029, 4097])
-@pytest.mark.parametrize(("reverse", "exclusive"), [(False, False), (True, False), (False, True), (True, True)])
+@pairwise(length=[2, 7, 33, 64, 257, 1029, 4097], reverse=[False, True], exclusive=[False, True])
 def test_rows_of_any_length_are_scanned_either_way(length, reverse, exclusive):
     run = Run.of(programs.cumulative(f"3 {length}", reverse=reverse, exclusive=exclusive)).check()
     assert run.scheme == "scan"

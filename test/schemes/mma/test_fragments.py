@@ -7,6 +7,7 @@ import pytest
 
 import tinyc
 from mma_kernels.sass import sass_of
+from parameters import in_turn
 from programs.products import Product
 from ptxsim_cases.sass_text import needs_sass_tools
 from tinyc.dialects.gpu.dialect import staged_tile
@@ -48,12 +49,11 @@ def executable(model):
     return ThreadsExecutable(model.lowering.program(), model.lowering.module("exec"), model.lowering.constants())
 
 
-@pytest.mark.parametrize("layout", ["nn", "tn"])
-@pytest.mark.parametrize("plan", KERNELS.values(), ids=KERNELS)
-def test_a_prologue_is_computed_in_registers(plan, layout):
+@in_turn("kernel", "layout", KERNELS, ["nn", "tn"])
+def test_a_prologue_is_computed_in_registers(kernel, layout):
     """It adds to zeros beyond k, too: they are zeros nevertheless."""
     product = Product("fp16", layout, prologue="shift", sizes=SIZES)
-    model, inputs = compiled(product, plan), product.inputs()
+    model, inputs = compiled(product, KERNELS[kernel]), product.inputs()
     assert statements(model, LoadFragmentOp)
     expected = reference.evaluate_module(model.lowering.module("tiny"), inputs)
     for given in (model.run(**inputs), executable(model).run(inputs)):

@@ -4,30 +4,31 @@ What they make of the kernel is looked at in `dialects/region/specification_plan
 """
 
 import numpy as np
-import pytest
 
 import tinyc
 from installed import ROOT
+from parameters import in_turn
 
 GEMM = ROOT / "examples" / "gemm_bias_relu.json"
 PLANS = ROOT / "test" / "dialects" / "region" / "Inputs"
 
 
-@pytest.mark.parametrize("sizes", [(150, 130, 70), (150, 136, 72)])
-@pytest.mark.parametrize(
-    ("plan", "arch"),
+@in_turn(
+    "built",
+    "sizes",
     [
-        ("section_1_7.plan", "sm_80"),
-        ("section_1_7.plan", "sm_90a"),
-        ("section_7_1.json", "sm_80"),
-        ("section_12_5.json", "sm_80"),
-        ("section_12_5.json", "sm_90a"),
-        ("next_step_of_002.json", "sm_80"),
-        ("next_step_of_002.json", "sm_90a"),
+        "section_1_7.plan sm_80",
+        "section_1_7.plan sm_90a",
+        "section_7_1.json sm_80",
+        "section_12_5.json sm_80",
+        "section_12_5.json sm_90a",
+        "next_step_of_002.json sm_80",
+        "next_step_of_002.json sm_90a",
     ],
+    [(150, 130, 70), (150, 136, 72)],
 )
-def test_a_plan_of_the_specification_on_the_simulator(plan, arch, sizes):
-    m, n, k = sizes
+def test_a_plan_of_the_specification_on_the_simulator(built, sizes):
+    (plan, arch), (m, n, k) = built.split(), sizes
     model = tinyc.compile(GEMM, target="sim", arch=arch, plan=PLANS / plan, bind={"M": m, "N": n, "K": k})
     random = np.random.default_rng(0)
     x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
