@@ -179,7 +179,7 @@ def test_existing_programs_under_valgrind(compiler, tmp_path, cpu):
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
-@pytest.mark.parametrize(("strategy", "examples"), [(programs, 8), (contractions, 12)])
+@pytest.mark.parametrize(("strategy", "examples"), [(programs, 4), (contractions, 6)])
 def test_random_programs_under_valgrind(random_examples, compiler, tmp_path, cpu, strategy, examples):
     require_level(cpu)
     drawn = []
