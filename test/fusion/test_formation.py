@@ -191,6 +191,16 @@ def test_so_is_it_where_the_kernel_reads_it_element_by_element_too():
     assert decisions_of(formation) == {("n", "g"): kept, ("n", "y"): kept, ("g", "y"): ("fused", "inline")}
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_indices_that_are_sums_are_in_memory(machine):
+    p = Program(x="f32 64 32", i="i64 8 3")
+    total = p.op("reduce", p["i"], op="sum", axes=(1,), element="i64", name="total")
+    index = p.relu(total, name="index")
+    formation = formed(p.result(p.relu(p.gather(p["x"], index, axis=0, name="g"), name="y")), machine)
+    assert regions_of(formation) == [("total",), ("index", "g", "y")]
+    assert decisions_of(formation)["total", "index"] == ("kept", "data")
+
+
 def test_an_index_that_makes_what_it_is_applied_to_as_well_is_computed_by_both_kernels():
     p = Program(i="i64 64")
     n = p.relu(p["i"], name="n")

@@ -316,6 +316,12 @@ def _checked(group: Group) -> Group | Verdict:
     if len(group.members & (group.graph.gathers | scatters)) > 1:
         sentence = "indices of several ops, of which an error would not say whose are out of range"
         return refusal("data", sentence, "one op with indices")
+    for name in sorted(group.members & group.graph.gathers):
+        reduced = _reduced_below(group, name)
+        if reduced is not None:
+            labels = group.graph.labels
+            sentence = f"indices of '{labels[name]}' are made of '{labels[reduced]}', which has to be in memory before"
+            return refusal("data", sentence, "nothing")
     own = next((name for name in group.reads if name in group.results), None)
     if own is not None:
         sentence = f"indices are applied to '{group.graph.labels[own]}', which has to be in memory before"
@@ -324,3 +330,15 @@ def _checked(group: Group) -> Group | Verdict:
         sentence, fewer = f"{tensors} tensors (limit {MAX_TENSORS})", f"{tensors - MAX_TENSORS} tensors fewer"
         return refusal("limit", sentence, fewer, tensors=tensors)
     return group
+
+
+def _reduced_below(group: Group, name: str) -> str | None:
+    """What a member is made of in its group that no kernel computes where it is read, such as a sum."""
+    pending = list(group.graph.nodes[name].reads)
+    while pending:
+        below = pending.pop()
+        if below in group.members:
+            if not group.graph.nodes[below].is_inline:
+                return below
+            pending += group.graph.nodes[below].reads
+    return None
