@@ -320,7 +320,7 @@ class CpuProduct:
 def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
     """The product that a kernel is along the loops that `cpu_form` found, before its tiles are chosen.
 
-    It has those that formation counts with, in whole panels, and packs both operands.
+    It has those that formation counts with, with all products in a panel, and packs both operands.
     """
     (phase,) = kernel.loops.reductions
     op = kernel.value(phase).owner
@@ -333,6 +333,8 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
     loops = kernel.loops.extents
     rows = tile_side(loops, found.rows, GENERIC_CPU.tile_rows, _ROWS)
     columns = tile_side(loops, found.columns, GENERIC_CPU.tile_columns, _COLUMNS)
-    asked = ProductChoices((rows.most, columns.most, 1), packs_left=True, packs_right=True)
+    depth = extents.product(phase.reduced_extents)
+    tile = rows.most, columns.most, depth if isinstance(depth, int) else 1
+    asked = ProductChoices(tile, packs_left=True, packs_right=True)
     order = tuple(range(len(loops)))
     return CpuProduct(kernel, op, phase, rows, columns, left, right, found, order, len(order), asked)
