@@ -1,4 +1,4 @@
-"""Elements in the loops of a CPU, as it computes them: what a sum takes in of products."""
+"""Elements in the loops of a CPU: what a sum takes in of products that are written out."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from tinyc.target import VectorUnit
 
 
 class LoopElements(Elements):
-    """Emits elements of one kernel's values for a CPU; a sum takes in products before they are rounded, if it can."""
+    """Emits elements of one kernel's values for a CPU, which may add a product before it is rounded."""
 
     def __init__(
         self,
@@ -22,9 +22,12 @@ class LoopElements(Elements):
         super().__init__(buffers, symbols, status)
         self._unit = unit
 
-    def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, term: ir.Value) -> ir.Value:
-        """The accumulator with a term taken in."""
+    def multiplied_and_added(self, op: tiny.ReduceOp, accumulator: ir.Value, term: ir.Value) -> ir.Value:
+        """The accumulator with a term taken in, of several that are written out.
+
+        Loops over lanes of sums are better without: LLVM would write them out, lane by lane.
+        """
         product = term.owner
         if self._unit.has_fma and is_summed_product(op) and isinstance(product, arith.MulFOp):
             return math.fma(product.lhs, product.rhs, accumulator)
-        return super().combined(op, accumulator, term)
+        return self.combined(op, accumulator, term)

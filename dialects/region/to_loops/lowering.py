@@ -8,7 +8,6 @@ from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.loop_nest import BlockNest, OrderedNest, ScanNest, StepNest
-from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
@@ -48,8 +47,9 @@ class RegionToLoops(Pass):
            behind the buffers.
         3. What lies across its results in memory is read in blocks (`analysis.transposition`).
         4. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
-        5. The order of every sum is in the code. A product is added without being rounded where `cpu` can. Tiles
-           of products are in its vectors, and so is the end of a row on the stack; all else depends on no machine.
+        5. The order of every sum is in the code. A product of a window is added without being rounded where
+           `cpu` can. Tiles of products are in its vectors, and so is the end of a row on the stack; all else depends
+           on no machine.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -155,7 +155,7 @@ def _row_major(tensor: TensorType) -> ir.MemRefType:
 
 def _write_nest(
     kernel: Kernel,
-    elements: Elements,
+    elements: LoopElements,
     unit: VectorUnit,
     workspaces: Sequence[ir.Value],
     low: ir.Value,

@@ -294,7 +294,7 @@ def _overlapped(loop: scf.ForOp, known: KnownExtents, unit: VectorUnit) -> None:
         return
     lanes = 8 * unit.register_bytes // max(_bits(row) for row in rows)
     over = (high - low) % lanes
-    if high - low < lanes or over == 0:
+    if high - low < lanes or 2 * over < lanes:  # a few are as fast one by one
         return
     with ir.InsertionPoint(loop), loop.location:
         end, start = known.value(high - over), known.value(high - lanes)

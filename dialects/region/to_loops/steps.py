@@ -15,11 +15,12 @@ from tinyc.analysis.loop_nest import BlockNest
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.codegen.elements import IndexValues
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
+from tinyc.dialects.region.to_loops.loop_elements import LoopElements
 from tinyc.dialects.region.to_loops.loop_hints import LoopHints
 from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, count_from, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
@@ -30,7 +31,7 @@ from tinyc.mlir import arith, ir, memref
 
 
 def step_nest(
-    elements: Elements, kernel: Kernel, parallel: Shape, steps: CpuSteps, low: ir.Value, high: ir.Value
+    elements: LoopElements, kernel: Kernel, parallel: Shape, steps: CpuSteps, low: ir.Value, high: ir.Value
 ) -> None:
     """Compute the steps of a kernel, one after the other or in tiles."""
     loops = steps.loops.extents
@@ -49,7 +50,7 @@ def step_nest(
         _Step(elements, kernel, steps, tile).emit((*at, tile.first))
 
 
-def block_nest(elements: Elements, kernel: Kernel, nest: BlockNest, low: ir.Value, high: ir.Value) -> None:
+def block_nest(elements: LoopElements, kernel: Kernel, nest: BlockNest, low: ir.Value, high: ir.Value) -> None:
     """Compute the steps of a kernel that transposes, block by block."""
     counters, size, loops, hints = elements.counters, nest.size, nest.steps.loops.extents, LoopHints.of(kernel)
     with ExitStack() as stack:
@@ -65,7 +66,7 @@ def block_nest(elements: Elements, kernel: Kernel, nest: BlockNest, low: ir.Valu
 class _Step:
     """The code of a step, or of the `tile` of neighbouring ones along the last loop."""
 
-    def __init__(self, elements: Elements, kernel: Kernel, steps: CpuSteps, tile: Neighbours | None) -> None:
+    def __init__(self, elements: LoopElements, kernel: Kernel, steps: CpuSteps, tile: Neighbours | None) -> None:
         self.elements, self.steps, self.tile = elements, steps, tile
         self.dims = steps.kernel.dims
         self.outputs = kernel.written
@@ -147,7 +148,7 @@ class _Step:
             total = initial(op)
             for taps in itertools.product(*(range(extent) for extent in self.steps.windows[phase.block.name])):
                 at = zip(phase.reduced, map(elements.index, taps), strict=True)
-                total = elements.combined(op, total, self._term(op, {**here, **dict(at)}))
+                total = elements.multiplied_and_added(op, total, self._term(op, {**here, **dict(at)}))
             if row is not None:
                 memref.store(total, row, self._slot(phase, here))
             if op.output in self.outputs:
