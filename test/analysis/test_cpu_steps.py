@@ -71,28 +71,30 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "is_turned"),
+    ("rows", "columns", "is_turned", "tiles"),
     [
-        (64, 100, False),
-        (256, 256, False),
-        (512, 49, False),
-        (672, 16, False),
-        (64, 0, False),
-        (128, 768, False),  # three tiles of 256 columns would take two threads as long as four of 192
-        (256, 256, True),
+        (64, 100, False, (1, 4)),
+        (256, 256, False, (1, 4)),
+        (512, 49, False, (2, 2)),
+        (672, 16, False, (4, 1)),
+        (64, 0, False, (1, 0)),
+        (128, 768, False, (1, 8)),  # not 3, which two threads take as long for as for 4
+        (256, 256, True, (1, 2)),
     ],
 )
-def test_a_few_tiles_are_an_even_number_of_them(rows, columns, is_turned):
+def test_a_few_tiles_are_an_even_number_of_them(rows, columns, is_turned, tiles):
     p = Program(a=f"f32 128 {rows}" if is_turned else f"f32 {rows} 128", b=f"f32 128 {columns}")
     a = p.permute(p["a"], perm=(1, 0)) if is_turned else p["a"]
     p.result(matmul(p, a, p["b"], f"{rows} {columns} 128"))
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
+    assert nest.tiles == tiles
     assert nest.turns % 2 == 0
 
 
 @pytest.mark.parametrize(
-    ("rows", "is_transposed", "is_in_place"), [(4, False, True), (64, False, False), (64, True, False)]
+    ("rows", "is_transposed", "is_in_place"),
+    [(4, False, True), (16, False, False), (64, False, False), (64, True, False)],
 )
 def test_few_rows_read_the_right_operand_where_it_is(rows, is_transposed, is_in_place):
     p = Program(a=f"f32 {rows} 300", b="f32 600 300" if is_transposed else "f32 300 600")
@@ -127,9 +129,10 @@ def test_rows_along_the_sum_are_read_in_place_and_a_whole_right_operand_is_a_mat
 
 
 @pytest.mark.parametrize(
-    ("batch", "places", "together"), [("B", 7, "49*B"), ("B", 2, "4*B"), ("B", 8, "64*B"), (2, 7, 98), (31, 2, 124)]
+    ("batch", "places", "rows", "columns"),
+    [("B", 7, "49*B", 64), ("B", 2, 64, "4*B"), ("B", 8, 64, "64*B"), (2, 7, 64, 98), (31, 2, 64, 124)],
 )
-def test_the_places_of_all_images_are_rows_or_columns_together(batch, places, together):
+def test_the_places_of_all_images_are_rows_or_columns_together(batch, places, rows, columns):
     shape = f"{batch} 64 32 {places} {places}"
     p = Program(x=f"f32 {batch} 32 {places} {places}", w="f32 64 32")
     x = p.expand(p["x"], shape=shape, broadcast_dimensions=(0, 2, 3, 4))
@@ -137,7 +140,7 @@ def test_the_places_of_all_images_are_rows_or_columns_together(batch, places, to
     p.result(p.sum(p.mul(x, w), 2))
     nest = nest_of(p)
     assert isinstance(nest, CpuProduct)
-    assert {str(nest.rows.lines), str(nest.columns.lines)} == {"64", str(together)}
+    assert (str(nest.rows.lines), str(nest.columns.lines)) == (str(rows), str(columns))
 
 
 @pytest.mark.parametrize(("rows", "has_tiles"), [(31, False), (32, True)])

@@ -61,15 +61,8 @@ def choose_loops(function: func.FuncOp) -> bool:
 
     What the choice makes of the other conditions shows when the function has been simplified, before the next time.
     """
-    pending = list(_loops_in(function.operation))
-    is_chosen = False
-    while pending:
-        loop = pending.pop()
-        inner = list(_loops_in(loop.operation))
-        pending += inner
-        if not inner:
-            is_chosen = _chosen_once(loop) or is_chosen
-    return is_chosen
+    chosen = [_chosen_once(loop) for loop in _innermost_loops(function)]
+    return any(chosen)
 
 
 def overlap_vectors(function: func.FuncOp, known: KnownExtents, unit: VectorUnit) -> None:
@@ -77,13 +70,8 @@ def overlap_vectors(function: func.FuncOp, known: KnownExtents, unit: VectorUnit
 
     So do innermost loops over a number of elements that fills no vectors of a CPU, if they do not read what they write.
     """
-    pending = list(_loops_in(function.operation))
-    while pending:
-        loop = pending.pop()
-        inner = list(_loops_in(loop.operation))
-        pending += inner
-        if not inner:
-            _overlapped(loop, known, unit)
+    for loop in _innermost_loops(function):
+        _overlapped(loop, known, unit)
 
 
 def _loop(op: scf.ForOp, known: KnownExtents, turns: Dim | None = None) -> _Loop:
@@ -103,6 +91,18 @@ def _loops_in(operation: ir.Operation) -> Iterator[scf.ForOp]:
                     yield op
                 else:
                     yield from _loops_in(op.operation)
+
+
+def _innermost_loops(function: func.FuncOp) -> list[scf.ForOp]:
+    """The loops without loops inside, the last ones first; they may be replaced one by one."""
+    pending, found = list(_loops_in(function.operation)), list[scf.ForOp]()
+    while pending:
+        loop = pending.pop()
+        inner = list(_loops_in(loop.operation))
+        pending += inner
+        if not inner:
+            found.append(loop)
+    return found
 
 
 # --- conditions on the index of the loop itself -----------------------------------------------------------------------

@@ -214,9 +214,14 @@ class CpuProduct:
         return 1 if self.dot is None else self.dot.form.group
 
     @property
+    def _right_step(self) -> int:
+        """The products that the micro-kernel adds to a sum at a time."""
+        return 1 if self.dot is None else self.dot.form.step_products
+
+    @property
     def _has_whole_panels(self) -> bool:
         """Whether tiles begin with panels of the columns, so that no vector is in two of them, and with whole steps."""
-        has_whole_steps = self.dot is None or self.panel_depth % self.dot.form.step_products == 0
+        has_whole_steps = self.panel_depth % self._right_step == 0
         has_whole_columns = self.columns.most % region.PANEL_COLUMNS == 0 or self.columns.most == self.columns.lines
         return has_whole_columns and (has_whole_steps or self.has_one_panel)
 
@@ -243,9 +248,8 @@ class CpuProduct:
         along = strided.rows[-1:] + strided.columns[-1:]
         for is_transposed, strides in ((False, (columns, 1)), (True, (1, products))):
             if along == (AxisRun(products, strides[0]), AxisRun(columns, strides[1])):
-                step = 1 if self.dot is None else self.dot.form.step_products
-                matrix = RightMatrix(self._right_element, products, columns, is_transposed, self._right_group, step)
-                return source.buffer, matrix
+                words = self._right_group, self._right_step
+                return source.buffer, RightMatrix(self._right_element, products, columns, is_transposed, *words)
         return None
 
     @property
