@@ -5,6 +5,7 @@ In reading order:
     lowering     the pass: the function of a kernel, and which nest it gets (`analysis.loop_nest`)
     loop_elements  elements as a CPU computes them
     turns        the parallel outer loop, and the loops in one turn of it
+    held_images  what small windows read, computed once and held
     steps        the nest of the steps that fused loops have, phase by phase
     product_tiles  the nest of a product: tiles of rows and columns, operands packed
     attention_tiles  the nest of attention: tiles of queries, keys tile by tile

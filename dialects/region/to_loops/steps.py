@@ -19,6 +19,7 @@ from tinyc.codegen.elements import IndexValues
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
+from tinyc.dialects.region.to_loops.held_images import hold_image
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
 from tinyc.dialects.region.to_loops.loop_elements import LoopElements
 from tinyc.dialects.region.to_loops.loop_hints import LoopHints
@@ -37,17 +38,35 @@ def step_nest(
     loops = steps.loops.extents
     with ExitStack() as stack:
         if not steps.in_tiles:
-            _Step(elements, kernel, steps, None).emit(loops_over(elements, stack, parallel, loops, low, high))
+            at = _loops_with_images(elements, stack, steps, parallel, loops, low, high)
+            _Step(elements, kernel, steps, None).emit(at)
             return
         *outer, last = loops
         if len(parallel) == len(loops):
             at, size = (), elements.index(steps.tile)
             start, end = arith.muli(low, size), arith.minsi(arith.muli(high, size), elements.extent(last))
         else:
-            at = loops_over(elements, stack, parallel, tuple(outer), low, high)
+            at = _loops_with_images(elements, stack, steps, parallel, tuple(outer), low, high)
             start, end = elements.index(0), elements.extent(last)
         tile = tile_along(elements, stack, start, end, last, steps.tile)
         _Step(elements, kernel, steps, tile).emit((*at, tile.first))
+
+
+def _loops_with_images(
+    elements: LoopElements,
+    stack: ExitStack,
+    steps: CpuSteps,
+    parallel: Shape,
+    shape: Shape,
+    low: ir.Value,
+    high: ir.Value,
+) -> IndexValues:
+    """Open the loops over `shape`, with the images that are held in front of those that are not around them."""
+    around = steps.around_images
+    at = loops_over(elements, stack, parallel, shape[:around], low, high)
+    for image in steps.images:
+        hold_image(elements, steps, image, at)
+    return (*at, *stack.enter_context(elements.loops(shape[around:])))
 
 
 def block_nest(elements: LoopElements, kernel: Kernel, nest: BlockNest, low: ir.Value, high: ir.Value) -> None:

@@ -19,13 +19,14 @@ them. In reading order:
     activation                           the function that ops behind a reduction spell
     product_choices                      what a plan and a CPU ask of a product
     product_reads                        which operands of a product are read as they lie in memory
+    elementwise_reads                    what an element is computed from where nothing but elements is in between
     tile_sides, window_box               the lines of a tile, and the places that windows of several of them share
+    held_image                           what small windows share of an operand, which a step holds
     cpu_steps, cpu_product, cpu_attention  how the steps of a kernel, a product, or attention run on a CPU
     product_cost, product_search         the predicted time of a product in tiles, and the tiles that there are
     loop_choices                         what a plan decides of loops
     judged_products, planned_tiles       the tiles of a product and of attention: as a plan says, else the fastest
     loop_nest                            how the loops of a kernel nest there
-    elementwise_reads                    what an element is computed from where nothing but elements is in between
     result_places                        where in its results an accumulated element stands
     product_accesses                     where the operands and results of a product are in memory, if at regular places
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then

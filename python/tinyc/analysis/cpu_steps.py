@@ -8,9 +8,10 @@ that are too short for lanes. What later phases read of a row lies in a buffer o
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tinyc.analysis.cpu_form import held_rows
+from tinyc.analysis.held_image import HeldImage, held_images
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.analysis.poly.block import PolyAccess
@@ -32,7 +33,8 @@ class CpuSteps:
 
     `held` are the phases of which later ones read more than a number of this step; `kept` are the element-wise values
     that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together;
-    those of `windows` have so few terms for neighbours, of these extents, that all are written out.
+    those of `windows` have so few terms for neighbours, of these extents, that all are written out. What these read of
+    `images` is held, within the leading loops, so many of them, that are around all images.
     """
 
     kernel: KernelLoops
@@ -43,11 +45,21 @@ class CpuSteps:
     along_inner: frozenset[str]
     windows: Mapping[str, tuple[int, ...]]
     scans: Mapping[str, Scan]
+    images: tuple[HeldImage, ...]
 
     @property
     def loops(self) -> FusedLoops:
         """The loops and the phases."""
         return self.kernel.loops
+
+    @property
+    def around_images(self) -> int:
+        """How many of the leading loops are around the images that are held; all of them where there are none."""
+        return min((image.loops for image in self.images), default=len(self.loops.extents))
+
+    def without_images(self) -> "CpuSteps":
+        """The same steps, in which windows read memory themselves."""
+        return replace(self, images=())
 
     @property
     def runs_along_last_loop(self) -> bool:
@@ -84,7 +96,16 @@ def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], tile: int, in_til
     scans = {phase.block.name: scan_of(kernel, phase) for phase in loops.phases if phase.scan_axis is not None}
     beside = [phase for phase in loops.reductions if in_tiles or phase.inner]
     windows = {phase.block.name: found for phase in beside if (found := _window(phase))}
-    return CpuSteps(kernel, in_tiles, tile, frozenset(held), frozenset(kept), along, windows, scans)
+    images = _images(kernel, [phase for phase in beside if phase.block.name in windows], sum(held.values()))
+    return CpuSteps(kernel, in_tiles, tile, frozenset(held), frozenset(kept), along, windows, scans, images)
+
+
+def _images(kernel: KernelLoops, windows: Sequence[Phase], held_bytes: int) -> tuple[HeldImage, ...]:
+    """The images that windows read, within the fewest loops, if there is room for them beside what else is held."""
+    found = [image for phase in windows for image in held_images(kernel, phase)]
+    loops = min((image.loops for image in found), default=0)
+    images = tuple(image for image in found if image.loops == loops)
+    return images if held_bytes + sum(image.size_bytes for image in images) <= GENERIC_CPU.step_bytes else ()
 
 
 def _window(phase: Phase) -> tuple[int, ...]:

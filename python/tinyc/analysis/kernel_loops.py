@@ -42,6 +42,16 @@ class KernelLoops:
         return shape_of(self._values[tensor], self.dims)
 
 
+def whole_dimensions(kernel: KernelLoops, value: ir.Value) -> dict[int, int]:
+    """The dimension of a value that each of its axes is, of those that are no part of one."""
+    found, first = dict[int, int](), 0
+    for dimension, parts in enumerate(kernel.dims(value)):
+        if len(parts) == 1:
+            found[first] = dimension
+        first += len(parts)
+    return found
+
+
 def kernel_loops(graph: ir.OpView, kept: Collection[ir.Value] = ()) -> KernelLoops | str:
     """The fused loops of a `region.kernel`, or of a function, taken as one kernel; or why it has none.
 

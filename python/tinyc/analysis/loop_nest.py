@@ -245,7 +245,7 @@ def _in_blocks(steps: CpuSteps, choices: LoopChoices) -> BlockNest | None:
         shown = " × ".join(str(loops.extents[side]) for side in sides)
         message = f"has blocks of {size}, and the loops that are transposed are {shown}; choose a smaller one"
         choices.refuse("PlanMismatch", "loop", message)
-    blocks = BlockNest(steps, sides, size, len(loops.extents))
+    blocks = BlockNest(steps.without_images(), sides, size, len(loops.extents))
     return replace(blocks, parallel=choices.parallel(blocks.blocks, blocks.parallel))
 
 
@@ -262,12 +262,24 @@ def _over_steps(op: region.KernelOp, steps: CpuSteps, choices: LoopChoices) -> S
             message = f"has a tile of {size} steps, whose sums and rows take more than {GENERIC_CPU.step_bytes} bytes"
             choices.refuse("ResourceExceeded", "loop", f"{message} of the stack; choose a smaller one")
     if not steps.runs_along_last_loop:
-        return StepNest(_parallel(loops, choices), 1, steps)
+        return _in_turns(steps, loops, choices)
     if len(loops) > 1:
-        return StepNest(_parallel(loops[:-1], choices), 1, steps)
+        return _in_turns(steps, loops[:-1], choices)
     if choices.parallel(loops, 1) == 0:
-        return StepNest((), 1, steps)
-    return StepNest(loops, steps.tile, steps)
+        return StepNest((), 1, steps.without_images())
+    return StepNest(loops, steps.tile, steps.without_images())
+
+
+def _in_turns(steps: CpuSteps, loops: Shape, choices: LoopChoices) -> StepNest:
+    """The nest of steps of which leading `loops` may be in the parallel one: a turn holds images of its own.
+
+    By default all turns together hold few enough of these for each core to have some.
+    """
+    around = steps.around_images
+    has_turns = extents.is_nonnegative(extents.product(loops[:around]) - GENERIC_CPU.enough_images)
+    default = enough_loops(loops[:around] if has_turns else loops, GENERIC_CPU.enough_turns)
+    parallel = choices.parallel(loops, default)
+    return StepNest(loops[:parallel], 1, steps if parallel <= around else steps.without_images())
 
 
 def _shared(shapes: Sequence[Shape], part: Callable[[Shape], Shape]) -> Shape:

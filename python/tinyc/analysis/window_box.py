@@ -9,20 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tinyc.analysis.access import Access, extend
-from tinyc.analysis.kernel_loops import KernelLoops
+from tinyc.analysis.elementwise_reads import ElementIndices, element_indices
+from tinyc.analysis.kernel_loops import KernelLoops, whole_dimensions
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.tile_sides import TileSide
-from tinyc.analysis.tiny_ops import producer_of
-from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.ops import PANEL_COLUMNS
-from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr import axes
-from tinyc.expr.axes import Axis, AxisExpr, Shape, plain_axis
+from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
-from tinyc.vocabulary.attributes import tensor_type
 
 
 @dataclass(frozen=True)
@@ -96,14 +91,14 @@ def windows_along(kernel: KernelLoops, phase: Phase, right: ir.Value, places: Se
 
     They have the last products of the sum, and are not at a stride.
     """
-    domain, whole = phase.block.statement.shape, _whole_dimensions(kernel, right)
+    domain, whole = phase.block.statement.shape, whole_dimensions(kernel, right)
     columns, reduced = [phase.loops[place] for place in places], list(phase.reduced)
     lengths = [domain[axis] for axis in (*columns, *reduced)]
     if not all(axis in whole for axis in (*columns, *reduced)):
         return ()
     if not all(isinstance(length, int) and length > 1 for length in lengths):
         return ()
-    reads = _reads(right)
+    reads = element_indices(right)
     if reads is None:
         return ()
     found: list[AxisWindow] = []
@@ -135,67 +130,13 @@ def window_box(windows: Sequence[AxisWindow], columns: TileSide, rows: int, most
     return box if (slots - lines) * rows <= GENERIC_CPU.rows_worth_packing_lines * lines else None
 
 
-def _whole_dimensions(kernel: KernelLoops, value: ir.Value) -> dict[int, int]:
-    """The dimension that each axis is, of those that are no part of one."""
-    found, first = dict[int, int](), 0
-    for dimension, parts in enumerate(kernel.dims(value)):
-        if len(parts) == 1:
-            found[first] = dimension
-        first += len(parts)
-    return found
-
-
-@dataclass(frozen=True)
-class _Reads:
-    """How an operand is computed from memory: the `indices` of what is in memory, with all guards on the way to it.
-
-    The indices of element-wise ops on the `way` are those of their results.
-    """
-
-    indices: tuple[AxisExpr, ...]
-    way: tuple[AxisExpr, ...]
-
-
-def _reads(right: ir.Value) -> _Reads | None:
-    """How an operand is computed from memory by movements and element-wise ops; None where another op is below."""
-    domain = tensor_type(right.type).shape
-    indices, way = list[AxisExpr](), list[AxisExpr]()
-    pending, seen = [Access(right, axes.identity(domain))], set[Access]()
-    while pending:
-        access, fault = extend(pending.pop(), domain)
-        if access in seen:
-            continue
-        seen.add(access)
-        op = producer_of(access.source)
-        indices += [guard.expression for guard in access.guards]
-        if isinstance(op, tiny.ElementwiseOp):
-            way += access.map
-            pending += [Access(operand, access.map, access.guards) for operand in op.operands]
-        elif fault is None and (op is None or isinstance(op, region.ReadOp)):
-            indices += access.map
-        elif not isinstance(op, tiny.ConstOp):
-            return None
-    return _Reads(tuple(indices), tuple(way))
-
-
-def _step(reads: _Reads, column: int, product: int) -> int:
-    """How many columns further the first product of a window reads what the next one reads here.
-
-    It is 0 where that is not so for all reads. A place of a box is behind the last column; element-wise ops on the way
-    are computed for it, too, at an index that no merged axes wrap around.
-    """
-    found = set[int]()
-    for read in (*reads.indices, *(each for each in reads.way if plain_axis(each) not in (column, product))):
-        if any(not isinstance(atom, Axis) and {column, product} & atom.numerator.positions for atom, _ in read.terms):
-            return 0
-        along = dict(read.terms)
-        each, next_one = along.get(Axis(column), 0), along.get(Axis(product), 0)
-        if each == next_one == 0:
-            continue
-        if each == 0 or next_one % each or next_one // each < 1:
-            return 0
-        found.add(next_one // each)
-    return found.pop() if len(found) == 1 else 0
+def _step(reads: ElementIndices, column: int, product: int) -> int:
+    """How many columns further the first product of a window reads what the next one reads here; 0 where none does."""
+    strides = reads.strides(column, product)
+    if any(by_product % by_column for by_column, by_product in strides):
+        return 0
+    steps = {by_product // by_column for by_column, by_product in strides}
+    return steps.pop() if len(steps) == 1 else 0
 
 
 def _number(length: Dim) -> int:

@@ -355,8 +355,12 @@ class Elements:
         terms: list[ir.Value] = [op.operand]
         if isinstance(product, tiny.MulOp) and is_summed_product(op):
             terms = [product.lhs, product.rhs]
-        values = [scalars.cast(self.at(term, index), tensor_type(term.type).element, accumulator) for term in terms]
+        values = [scalars.cast(self.factor(term, index), tensor_type(term.type).element, accumulator) for term in terms]
         return values[0] if len(values) == 1 else scalars.elementwise("mul", accumulator, values)
+
+    def factor(self, value: ir.Value, index: IndexValues) -> ir.Value:
+        """Element `index` of what a reduction takes in, or of a factor of it."""
+        return self.at(value, index)
 
     def scanned(self, op: tiny.ReduceOp, scan: Scan, index: IndexValues) -> ir.Value:
         """What a scan takes in at `index` of its result, in the accumulator's type."""

@@ -149,6 +149,8 @@ class CpuTarget:
     rows_worth_packing_lines: int
     #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are inside.
     enough_turns: int
+    #: Turns that are enough where each holds an image, which fewer turns compute less often.
+    enough_images: int
     rates: Rates
     products: ProductRates
 
@@ -190,6 +192,7 @@ GENERIC_CPU = CpuTarget(
     window_bytes=1024,
     rows_worth_packing_lines=16,
     enough_turns=256,
+    enough_images=16,
     rates=Rates(
         bytes_per_second=100e9,
         flops_per_second=8 * 3e9 * 32,  # cores, cycles, two fused multiply-adds of 8 lanes a cycle
