@@ -1,5 +1,7 @@
 """Pooling."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,15 @@ WINDOWS = {
     "ceil behind pads": {"kernel": (2, 2), "stride": (3, 3), "pads": (1, 1, 1, 1), "ceil_mode": True},
     "dilated ceil": {"kernel": (2, 2), "stride": (2, 3), "dilation": (2, 2), "pads": (1, 0, 1, 1), "ceil_mode": True},
 }
+#: Windows of so many elements that they are reduced axis by axis; the operand is [2, 3, 21, 17].
+LARGE_WINDOWS = {
+    "plain": {"kernel": (7, 5)},
+    "strides": {"kernel": (5, 7), "stride": (2, 3)},
+    "pads": {"kernel": (7, 7), "pads": (3, 0, 2, 6), "stride": (1, 2)},
+    "dilated": {"kernel": (6, 5), "dilation": (3, 2), "pads": (1, 2, 1, 2)},
+    "ceil behind pads": {"kernel": (6, 6), "stride": (4, 7), "pads": (2, 1, 2, 1), "ceil_mode": True},
+    "along one axis": {"kernel": (1, 30), "pads": (0, 14, 0, 15), "stride": (2, 1)},
+}
 
 
 def random(*shape, dtype=np.float32):
@@ -40,6 +51,32 @@ def test_pools_of_known_values():
 @pytest.mark.parametrize("fn", ["max", "average", "lp"])
 def test_pools_agree(fn, sizes):
     assert_op_agrees(f"pool {fn}", {"x": random(2, 3, 9, 7)}, rtol=1e-4, atol=1e-5, **WINDOWS[sizes])
+
+
+@pytest.mark.parametrize("sizes", LARGE_WINDOWS)
+@pytest.mark.parametrize("fn", ["max", "average", "lp"])
+def test_large_pools_agree(fn, sizes):
+    assert_op_agrees(f"pool {fn}", {"x": random(2, 3, 21, 17)}, rtol=1e-4, atol=1e-5, **LARGE_WINDOWS[sizes])
+
+
+def test_large_windows_are_reduced_axis_by_axis():
+    x = TensorType(ElementType.F32, (1, 2, 30, 31))
+    text = tinyc.compile(module_of("pool max", {"x": x}, kernel=(7, 9))).text("tiny")
+    assert re.findall(r"kernel = array<i64: ([^>]*)>", text) == ["1, 9", "7, 1"]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float16, np.float64])
+def test_maxima_of_large_windows_of_other_types(dtype):
+    x = np.abs(random(1, 2, 9, 8, dtype=np.float64)).astype(dtype)
+    assert_op_agrees("pool max", {"x": x}, kernel=(6, 5), pads=(3, 3, 3, 3))
+
+
+def test_one_nan_is_the_maximum_of_each_large_window_that_has_it():
+    x = random(1, 1, 12, 12)
+    x[0, 0, 6, 5] = np.nan
+    expected = np.lib.stride_tricks.sliding_window_view(x, (6, 7), (2, 3)).max((-2, -1))
+    assert 0 < np.isnan(expected).sum() < expected.size
+    assert_op_agrees("pool max", {"x": x}, expected, kernel=(6, 7))
 
 
 @pytest.mark.parametrize("sizes", WINDOWS)

@@ -16,6 +16,9 @@ from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
 
+#: Windows of more elements than 5 by 5 are reduced axis by axis.
+JOINT_TERMS = 25
+
 
 @dataclass(frozen=True)
 class _Axis:
@@ -85,6 +88,22 @@ def _windows(x: Value, axes: list[_Axis], value: float) -> Value:
     return windows
 
 
+def _reduced(x: Value, axes: list[_Axis], op: str, pad: float) -> Value:
+    """What each window is reduced to; axis by axis where windows are so large that neighbours share what these give."""
+    if math.prod(each.kernel for each in axes) <= JOINT_TERMS:
+        return _windows(x, axes, pad).reduce(op, *_taps(x))
+    for at, each in reversed(list(enumerate(axes))):
+        if each.kernel > 1 or each.stride > 1 or each.before or each.after:
+            along = [each if other == at else _untouched(x.shape[2 + other]) for other in range(len(axes))]
+            x = _windows(x, along, pad).reduce(op, *_taps(x))
+    return x
+
+
+def _untouched(extent: Dim) -> _Axis:
+    """An axis each element of which is a window of its own."""
+    return _Axis(extent, kernel=1, stride=1, dilation=1, before=0, pad_after=0, after=0, places=extent)
+
+
 def _taps(x: Value) -> tuple[int, ...]:
     """The axes of windows that are the kernel's, where the operand is `x`."""
     return tuple(range(x.rank, 2 * x.rank - 2))
@@ -105,7 +124,7 @@ def max_pool(
 ) -> Value:
     """The greatest of each window; pads never are."""
     axes = _axes(x, kernel, stride, dilation, pads, ceil_mode)
-    return _windows(x, axes, _lowest(x.element)).reduce("max", *_taps(x)).to(x.element)
+    return _reduced(x, axes, "max", _lowest(x.element)).to(x.element)
 
 
 def average_pool(
@@ -122,7 +141,7 @@ def average_pool(
     if not x.element.is_float:
         raise TinycError("DtypeMismatch", f"a mean of windows takes floats, not {x.element.json_name}; cast it")
     axes = _axes(x, kernel, stride, dilation, pads, ceil_mode)
-    summed = _windows(x.to(x.element.accumulator), axes, 0).reduce("sum", *_taps(x))
+    summed = _reduced(x.to(x.element.accumulator), axes, "sum", 0)
     full = math.prod(kernel)
     if all(_always_full(each, count_include_pad) for each in axes):
         return (summed / float(full)).to(x.element)
@@ -166,7 +185,7 @@ def lp_pool(
         raise TinycError("DtypeMismatch", f"a norm of windows takes floats, not {x.element.json_name}; cast it")
     axes = _axes(x, kernel, stride, dilation, pads, ceil_mode)
     powers = power(x.to(x.element.accumulator), p)
-    return root(_windows(powers, axes, 0).reduce("sum", *_taps(x)), p).to(x.element)
+    return root(_reduced(powers, axes, "sum", 0), p).to(x.element)
 
 
 def max_pool_indices(
