@@ -54,13 +54,21 @@ def test_elements_in_any_order_of_a_long_row(order):
     assert agrees(search(x.shape, 700, 1), x)
 
 
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("after", [0, 1, 15, 16, 17, 31, 32, 100])
+def test_elements_that_are_compared_at_once_and_those_after_them(after, largest):
+    x = with_ties((3, 5 + after), "fp32")
+    x[2] = np.sort(x[2])  # the best ones are last
+    assert agrees(search(x.shape, 5, 1, largest), x)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_the_same_on_a_gpu(axis):
     assert agrees(search((5, 7), 4, axis), with_ties((5, 7), "fp32"), target="sim")
 
 
 def test_the_work_grows_like_the_logarithm_of_k():
-    x = np.random.default_rng(0).standard_normal(512).astype(np.float32)
+    x = np.random.default_rng(0).standard_normal(1024).astype(np.float32)
 
     def instructions(k):
         lowering = tinyc.compile(search(x.shape, k, 0), target="sim").lowering

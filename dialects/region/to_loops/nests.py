@@ -22,6 +22,9 @@ from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.locations import here
 from tinyc.vocabulary.attributes import tensor_type
 
+#: Elements that top-k compares at once: two vectors of 8.
+_COMPARED = 16
+
 
 def inlined_nest(elements: Elements, kernel: Kernel, nest: ElementNest, low: ir.Value, high: ir.Value) -> None:
     """Compute each element by itself, of outputs of one shape together, with the reductions that they read."""
@@ -119,4 +122,4 @@ def _topk_nest(
     outputs: dict[ir.Value, ir.Value] = {yielding.value: yielding.buffer for yielding in kernel.yields}
     with ExitStack() as stack:
         row = loops_over(elements, stack, nest.parallel, op.row_extents, low, high)
-        top_k.write_topk(elements, op, row, outputs)
+        top_k.write_topk(elements, op, row, outputs, _COMPARED)

@@ -5,19 +5,26 @@ the root takes its place; in the end the heap is sorted. The heap holds position
 to: it needs no memory of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
 from tinyc.mlir import arith, ir, scf
+from tinyc.mlir.constants import number
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 
 
-def write_topk(elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: Mapping[ir.Value, ir.Value]) -> None:
-    """Write the best elements of a row to the buffers of the results, of which that of the indices is one."""
+def write_topk(
+    elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: Mapping[ir.Value, ir.Value], block: int = 1
+) -> None:
+    """Write the best elements of a row to the buffers of the results, of which that of the indices is one.
+
+    A `block` of elements is compared with the root at once, for vectors to do it, and passed over if none is better.
+    """
     k = op.k.value
     if k == 0:
         return
@@ -28,7 +35,7 @@ def write_topk(elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: M
     with elements.loop(0, k // 2) as turn:
         parent = elements.mirrored(turn, k // 2)
         heap.sift(parent, heap.kept(parent), size)
-    _take_later(elements, heap, k)
+    _take_later(elements, heap, k, block)
     with elements.loop(0, k - 1) as turn:
         end = elements.mirrored(turn, k)
         moving = heap.kept(end)
@@ -39,22 +46,53 @@ def write_topk(elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: M
             elements.store(outputs[op.values], heap.at(rank), heap.kept(rank).value)
 
 
-def _take_later(elements: Elements, heap: "_Heap", k: int) -> None:
+def _take_later(elements: Elements, heap: "_Heap", k: int, block: int) -> None:
     """Look at the elements after the first k; the root is carried along, since most are only compared with it."""
-    root = elements.index(0)
+    root, later = elements.index(0), heap.extent - k
 
-    def look(index: IndexValues, worst: list[ir.Value]) -> list[ir.Value]:
-        later = heap.candidate(elements.moved(index[0], k))
-        branch = scf.IfOp(heap.order.before(later, _Candidate(*worst)), [each.type for each in worst], has_else=True)
-        with elements.block(branch.then_block):
-            heap.sift(root, later, elements.index(k))
-            scf.yield_([*heap.kept(root)])
-        assert branch.else_block is not None  # asked for above
-        with elements.block(branch.else_block):
-            scf.yield_(worst)
-        return list(branch.results)
+    def look(position: ir.Value, worst: list[ir.Value]) -> list[ir.Value]:
+        """Take in the element at a position, if it is better."""
+        candidate = heap.candidate(position)
 
-    elements.carried([heap.extent - k], heap.kept(root), look)
+        def taken() -> list[ir.Value]:
+            heap.sift(root, candidate, elements.index(k))
+            return [*heap.kept(root)]
+
+        return _either(elements, heap.order.ahead(candidate, _Candidate(*worst)), taken, worst)
+
+    def look_at_block(index: IndexValues, worst: list[ir.Value]) -> list[ir.Value]:
+        first = elements.counters.value(elements.counters.expression(index[0]) * block + k)
+
+        def is_better(near: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
+            candidate = heap.candidate(elements.moved(first, near[0]))
+            return [arith.ori(so_far[0], heap.order.ahead(candidate, _Candidate(*worst)))]
+
+        (has_better,) = elements.carried([block], [number(0, ir.IntegerType.get_signless(1))], is_better)
+
+        def taken() -> list[ir.Value]:
+            return elements.carried([block], worst, lambda near, so_far: look(elements.moved(first, near[0]), so_far))
+
+        return _either(elements, has_better, taken, worst)
+
+    worst, passed = list(heap.kept(root)), 0
+    if block > 1:
+        blocks = extents.floordiv(later, block)
+        worst, passed = elements.carried([blocks], worst, look_at_block), blocks * block
+    start = elements.extent(passed + k)
+    elements.carried([later - passed], worst, lambda index, so_far: look(elements.moved(start, index[0]), so_far))
+
+
+def _either(
+    elements: Elements, condition: ir.Value, taken: Callable[[], list[ir.Value]], otherwise: list[ir.Value]
+) -> list[ir.Value]:
+    """Emit what is `taken` if a condition holds; the values otherwise."""
+    branch = scf.IfOp(condition, [each.type for each in otherwise], has_else=True)
+    with elements.block(branch.then_block):
+        scf.yield_(taken())
+    assert branch.else_block is not None  # asked for above
+    with elements.block(branch.else_block):
+        scf.yield_(otherwise)
+    return list(branch.results)
 
 
 class _Candidate(NamedTuple):
@@ -129,12 +167,20 @@ class _Order:
 
     def before(self, one: _Candidate, other: _Candidate) -> ir.Value:
         """Whether `one` comes strictly before `other`."""
-        low, high = (other.value, one.value) if self.largest else (one.value, other.value)
-        ahead, equal = self._less(low, high), scalars.elementwise("cmp_eq", self.element, [low, high])
+        low, high = self._in_order(one, other)
+        ahead, equal = self.ahead(one, other), scalars.elementwise("cmp_eq", self.element, [low, high])
         if self.element.is_float:
             equal = arith.ori(equal, arith.andi(self._is_nan(low), self._is_nan(high)))
         earlier = arith.cmpi(arith.CmpIPredicate.slt, one.position, other.position)
         return arith.ori(ahead, arith.andi(equal, earlier))
+
+    def ahead(self, one: _Candidate, other: _Candidate) -> ir.Value:
+        """Whether the value of `one` comes strictly before that of `other`."""
+        return self._less(*self._in_order(one, other))
+
+    def _in_order(self, one: _Candidate, other: _Candidate) -> tuple[ir.Value, ir.Value]:
+        """The values of both, the first of which is the less where `one` comes before `other`."""
+        return (other.value, one.value) if self.largest else (one.value, other.value)
 
     def _less(self, low: ir.Value, high: ir.Value) -> ir.Value:
         less = scalars.elementwise("cmp_lt", self.element, [low, high])
