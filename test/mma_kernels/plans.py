@@ -66,7 +66,7 @@ def plan_of(tiling: MmaTiling) -> dict[str, object]:
 
 
 def named(tiling: MmaTiling) -> str:
-    """A tiling in a line: "128x256x64 by 64x256, 4 stages, cooperative, 2x1"."""
+    """A tiling in a line, which no other one of a ranking has: "128x256x64 by 64x256, 4 stages, cooperative, 2x1"."""
     tile, unit, cluster = ("x".join(map(str, each)) for each in (tiling.tile, tiling.unit_tile, tiling.cluster))
     words = [f"{tile} by {unit}", f"{tiling.stages} stages"]
     if tiling.unit_threads > 32:
@@ -74,7 +74,7 @@ def named(tiling: MmaTiling) -> str:
     if tiling.wait_depth:
         words.append(f"{tiling.wait_depth} in flight")
     if tiling.slices > 1:
-        words.append(f"{tiling.slices} slices")
+        words.append(f"{tiling.slices} slices by {tiling.algorithm}")
     return ", ".join(words)
 
 

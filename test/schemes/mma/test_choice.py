@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mma_kernels.plans import SHAPES
+from mma_kernels.plans import SHAPES, named, ranked
 from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.plan.fields import Plan
@@ -149,6 +149,13 @@ def test_a_choice_is_the_same_for_every_hash_seed():
         found.add(done.stdout)
     (order,) = found
     assert order.count("\n") > 100
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_each_plan_of_a_ranking_has_a_name_of_its_own(arch):
+    tilings = [each.tiling for each in ranked(arch, (1, 4096, 4096))]
+    assert {each.algorithm for each in tilings if each.slices > 1} == {"splitk_serial", "splitk_parallel"}
+    assert len({named(each) for each in tilings}) == len(tilings)
 
 
 def test_sizes_that_are_not_known_count_as_4096():
