@@ -13,20 +13,24 @@ from ptxsim.machine.observer import ObservedCta, ObservedLaunch, Observer
 from ptxsim.parsing.syntax import Instruction
 
 _LOADED = ("cp.async.commit_group", "mbarrier.arrive.expect_tx")
+_GROUP_WARPS = 4
 
 
 class RunAhead(Observer):
     """Counts loaded tiles by CTA, products by warp; `mma_of_a_step` are those of a warp's tile where there is no wgmma.
 
+    Where two warpgroups take the tiles of the output in turn, `steps_in_turn` is how many tiles along k each has: the
+    first group of warps loads, and those behind it multiply.
+
     `ahead` has, for each CTA and each tile along k since the launch began, the fewest tiles that were loaded beyond it
     when a warp multiplied it.
     """
 
-    def __init__(self, mma_of_a_step: int) -> None:
+    def __init__(self, mma_of_a_step: int = 1, steps_in_turn: int = 0) -> None:
         self.ahead: dict[tuple[int, int], int] = {}
         self._loaded: Counter[int] = Counter()
         self._multiplied: Counter[tuple[int, int]] = Counter()
-        self._mma_of_a_step = mma_of_a_step
+        self._mma_of_a_step, self._steps_in_turn = mma_of_a_step, steps_in_turn
 
     def began(self, launch: ObservedLaunch) -> None:
         """Keep the code, of which `ran` gives places."""
@@ -48,8 +52,15 @@ class RunAhead(Observer):
             self._multiplied[cta.number, warp] += 1
             step, rest = divmod(self._multiplied[cta.number, warp], of_a_step)
             if not rest:
-                now, key = self._loaded[cta.number] - step, (cta.number, step - 1)
-                self.ahead[key] = min(now, self.ahead.get(key, now))
+                self._note(cta, warp, step - 1)
+
+    def _note(self, cta: ObservedCta, warp: int, step: int) -> None:
+        """Note how far loads are beyond the `step`-th tile along k of a warp, the fewest for the CTA."""
+        if self._steps_in_turn:
+            tile, step = divmod(step, self._steps_in_turn)
+            step += self._steps_in_turn * (2 * tile + warp // _GROUP_WARPS - 1)
+        now, key = self._loaded[cta.number] - step - 1, (cta.number, step)
+        self.ahead[key] = min(now, self.ahead.get(key, now))
 
 
 def _name(instruction: Instruction) -> str:
