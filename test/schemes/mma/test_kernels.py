@@ -19,6 +19,7 @@ OF_WARPS = [
     ({"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 3}, (72, 136, 72)),
     ({"tile": [128, 64, 64], "warp_tile": "64x32", "stages": 2, "raster": {"along": "m", "group": 2}}, (150, 130, 70)),
     ({"tile": [64, 64, 32], "warp_tile": "64x32", "stages": 2}, (15, 13, 7)),
+    ({"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 5}, (72, 136, 264)),
     ({}, (1, 1, 8)),  # an output of one element, which has no neighbours
 ]
 COOPERATIVE = {"tile": [128, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "cooperative"}
@@ -34,6 +35,9 @@ OF_WARPGROUPS = [
     ({"tile": [64, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "pingpong"}, (1088, 1920, 72)),
     ({"tile": [64, 128, 64], "warp_tile": "64x128", "schedule": "cooperative", "cluster": [2, 1]}, (1088, 128, 192)),
     ({"tile": [64, 160, 64], "warp_tile": "64x160", "stages": 3, "schedule": "cooperative"}, (192, 320, 128)),
+    # Three consumers.
+    ({"tile": [192, 128, 64], "warp_tile": "64x128", "stages": 3, "schedule": "cooperative"}, (200, 136, 264)),
+    ({"tile": [192, 192, 64], "warp_tile": "64x192", "stages": 2, "schedule": "cooperative"}, (384, 200, 136)),
     ({"tile": [128, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "simple"}, (130, 72, 136)),
     ({"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 2, "schedule": "simple"}, (15, 13, 7)),
     ({}, (1, 1, 8)),
