@@ -92,7 +92,7 @@ IN_TURN = {PINGPONG: PINGPONG.sizes[2] // PINGPONG.plan["tile"][2]}
 
 @functools.cache
 def observed(kernel):
-    """How far loads are ahead of products, by tiles along k, and how many of these a CTA has in all.
+    """How far loads are ahead of products and of stores, by tiles along k, and how many of these a CTA has in all.
 
     A stage that CTAs share is free when all have read it: of a cluster the one that comes last counts.
     """
@@ -101,14 +101,27 @@ def observed(kernel):
     observer = RunAhead(rows // 16 * (columns // 8) * (kernel.plan["tile"][2] // 16), IN_TURN.get(kernel, 0))
     shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
     ptxsim.load(launch.ptx).launch_observed(observer, launch.kernel, *shape)
-    ahead = {}
-    for (cta, step), count in observer.ahead.items():
-        key = cta // math.prod(launch.cluster), step
-        ahead[key] = max(count, ahead.get(key, 0))
-    return ahead, max(step for _, step in ahead) + 1
+    found = []
+    for noted in (observer.ahead, observer.ahead_of_stores):
+        of_clusters = {}
+        for (cta, step), count in noted.items():
+            key = cta // math.prod(launch.cluster), step
+            of_clusters[key] = max(count, of_clusters.get(key, 0))
+        found.append(of_clusters)
+    return *found, max(step for _, step in found[0]) + 1
 
 
 @pytest.mark.parametrize("kernel", [MULTISTAGE, SIMPLE, COOPERATIVE, PINGPONG, CLUSTER], ids=lambda kernel: kernel.name)
 def test_loads_are_all_other_stages_ahead(kernel):
-    (ahead, steps), stages = observed(kernel), kernel.plan["stages"]
+    (ahead, _, steps), stages = observed(kernel), kernel.plan["stages"]
     assert {count for (_, step), count in ahead.items() if step <= steps - stages} == {stages - 1}
+
+
+@pytest.mark.parametrize("kernel", [COOPERATIVE, PINGPONG, CLUSTER], ids=lambda kernel: kernel.name)
+def test_a_tile_is_stored_while_the_next_ones_are_loaded(kernel):
+    """At each store, but those of the last tile, the loads for all stages behind it have begun."""
+    (_, ahead, steps), stages = observed(kernel), kernel.plan["stages"]
+    along_k = kernel.sizes[2] // kernel.plan["tile"][2]
+    counts = {(cta, step): count for (cta, step), count in ahead.items() if step < steps - 1}
+    assert {step for _, step in counts} == set(range(along_k - 1, steps - 1, along_k))
+    assert set(counts.values()) == {stages}

@@ -205,6 +205,9 @@ def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
     ptx = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan=plan, bind={"M": 256, "N": 256, "K": 128}).text("ptx")
     for instruction in ("wgmma.mma_async", "multicast::cluster", "setmaxnreg.inc", "global.shared::cta.tile"):
         assert instruction in ptx
+    # What is finished goes to shared memory four 8 x 8 matrices at a time, and from there by TMA alone.
+    assert "stmatrix.sync.aligned.m8n8.x4.shared.b16" in ptx
+    assert not re.search(r"\bst\.(shared|global)", ptx)
 
 
 def main_loop(ptx):
