@@ -14,5 +14,5 @@ with a tolerance that is derived from the program. In reading order:
     random_arrays, random_inputs      inputs for a program, by a seed: from its boundary, from a module
     tolerance, compare                how far two values may be apart, and whether they are
     rounding                          how far those of two executors may be, derived from the program
-    gpu                               GPU kernels at the scalar level, the threads of a CTA in step
+    gpu                               GPU kernels, tile by tile or the threads of a CTA in step
 """

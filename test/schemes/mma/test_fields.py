@@ -142,7 +142,7 @@ def test_what_the_template_does_anyway_may_be_said(field):
 
 
 def test_no_field_is_left_out():
-    assert set(MMA_FIELDS) - {*SHOWN, *AGREEING} == {"split_k"}  # in test_kernels
+    assert set(MMA_FIELDS) - {*SHOWN, *AGREEING} == {"split_k"}  # in test_slices
 
 
 def test_the_steps_of_a_tile_are_unrolled_and_the_ring_runs_ahead_along_k():
