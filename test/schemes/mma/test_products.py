@@ -67,10 +67,16 @@ def fits_results(kernel, element, batch, epilogue, size):
     return fits_operands(kernel, element, "nt", "none", size) and not (is_specialised(kernel) and batch == "same_a")
 
 
-def compiled(kernel, product):
+def fits_slices(kernel, element, layout, epilogue, algorithm):
+    """Kernels of slices load as others do."""
+    return fits_operands(kernel, element, layout, "none", "ragged")
+
+
+def compiled(kernel, product, algorithm="implicit_gemm"):
     arch, fields = KERNELS[kernel]
     precision = {"precision": "tf32"} if product.element == "fp32" else {}
-    plan = {"scheme": "mma", **fields, **precision}
+    slices = {} if algorithm == "implicit_gemm" else {"split_k": 2, "algo_choice": {"matmul": algorithm}}
+    plan = {"scheme": "mma", **fields, **precision, **slices}
     return tinyc.compile(json.dumps(product.document), target="sim", arch=arch, plan=plan)
 
 
@@ -108,6 +114,19 @@ def test_operands_of_every_kind(kernel, element, layout, prologue, size):
 def test_results_of_every_kind(kernel, element, batch, epilogue, size):
     product = Product(element, "nt", batch, epilogue=epilogue, sizes=SIZES[size])
     assert_right(compiled(kernel, product), product.inputs())
+
+
+@pairwise(
+    fits_slices,
+    kernel=("warps", "simple", "cooperative", "pingpong", "warps_transposed", "cooperative_transposed"),
+    element=ELEMENTS,
+    layout=LAYOUTS,
+    epilogue=EPILOGUES,
+    algorithm=("implicit_gemm", "splitk_serial", "splitk_parallel"),
+)
+def test_slices_and_results_of_every_layout(kernel, element, layout, epilogue, algorithm):
+    product = Product(element, layout, epilogue=epilogue, sizes=SIZES["ragged"])
+    assert_right(compiled(kernel, product, algorithm), product.inputs())
 
 
 @pairwise(
