@@ -63,7 +63,7 @@ def test_a_product_on_the_simulator(arch, plan, sizes):
     bound = dict(zip("MNK", sizes, strict=True))
     model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma", **plan}, bind=bound)
     given, expected = products(model, *sizes)
-    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(given, expected, rtol=1e-3, atol=1e-3)
 
 
 def residual_program(element):
@@ -111,7 +111,7 @@ def test_a_residual_comes_to_the_epilogue_by_tma(element, plan, sizes):
     x, w = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n)))
     r = (8 * random.standard_normal((m, n))).astype({"fp16": np.float16, "fp32": np.float32}[element])
     expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32), 0) + r.astype(np.float32)
-    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected, rtol=2e-3, atol=4e-3)
+    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_an_output_whose_columns_lie_in_memory_is_stored_as_fast(arch, plan, sto
     random = np.random.default_rng(9)
     x, w, r = (random.standard_normal(shape).astype(np.float16) for shape in ((136, 64), (64, 72), (136, 72)))
     expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32), 0) + r.astype(np.float32)
-    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected.T, rtol=2e-3, atol=4e-3)
+    np.testing.assert_allclose(model(x, w, r).astype(np.float32), expected.T, rtol=1e-3, atol=1e-3)
 
 
 #: The product of a part of X, of its rows and columns from 8 on.
@@ -155,7 +155,7 @@ def test_a_product_of_a_part_of_a_buffer(arch):
     x, w = (random.standard_normal(shape).astype(np.float16) for shape in ((80, 80), (64, 128)))
     given = tinyc.compile(PART, target="sim", arch=arch, plan={"scheme": "mma"})(x, w)
     expected = x[8:72, 8:72].astype(np.float32) @ w.astype(np.float32)
-    np.testing.assert_allclose(given.astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(given.astype(np.float32), expected, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
@@ -163,7 +163,7 @@ def test_sizes_of_a_run_choose_between_two_kernels(arch):
     model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma"})
     for sizes in ((72, 136, 64), (71, 130, 70)):  # copies of 16 bytes, and none
         given, expected = products(model, *sizes)
-        np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(given, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_sizes_that_runs_are_expected_to_have_get_kernels_of_few_rows():
@@ -174,7 +174,7 @@ def test_sizes_that_runs_are_expected_to_have_get_kernels_of_few_rows():
     ]
     for m in (5, 70):
         given, expected = products(model, m, 136, 64)
-        np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(given, expected, rtol=1e-3, atol=1e-3)
 
 
 #: The product of few rows with weights in i8, which are cast.
@@ -197,7 +197,7 @@ def test_weights_of_transposed_operands_are_made_in_registers():
     random = np.random.default_rng(11)
     x, w = random.standard_normal((8, 128)).astype(np.float16), random.integers(-9, 10, (256, 128)).astype(np.int8)
     expected = x.astype(np.float32) @ w.T.astype(np.float32)
-    np.testing.assert_allclose(model(x, w).astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(model(x, w).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
 
 
 def test_sm_90a_multiplies_by_wgmma_and_copies_by_tma():
@@ -236,7 +236,7 @@ def test_what_is_beyond_m_and_n_is_not_asked_for_in_the_main_loop():
     assert all('guarded = ["columns"]' in line and 'clamped = ["rows"]' in line for line in copies[::2])
     assert all('guarded = ["rows"]' in line and 'clamped = ["columns"]' in line for line in copies[1::2])
     given, expected = products(model, 72, 136, 64)
-    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(given, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_sm_80_multiplies_by_mma_and_copies_by_cp_async():
@@ -260,7 +260,7 @@ def test_a_remark_tells_of_transposed_operands(arch, warp_tile, unit):
     assert remark.message == f"@matmul_add_relu_cast multiplies the transposed operands: {end}"
     assert "stmatrix.sync.aligned.m8n8.x2.trans" in model.text("ptx") or arch == "sm_80"
     given, expected = products(model, 8, 256, 64)
-    np.testing.assert_allclose(given, expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(given, expected, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

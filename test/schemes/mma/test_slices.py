@@ -117,7 +117,7 @@ def test_sizes_of_a_run_choose_between_two_kernels_with_slices(algorithm):
         random = np.random.default_rng(k)
         x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
         expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
-        np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
 
 
 def test_more_slices_than_are_added_at_a_time():
@@ -126,7 +126,7 @@ def test_more_slices_than_are_added_at_a_time():
     random = np.random.default_rng(19)
     x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((64, 608), (608, 64), (64,)))
     expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
-    np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
 
 
 # --- on the executor of tiles -----------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def executed(model, module, sizes):
     given = {name: random.standard_normal(shape).astype(np.float16) for name, shape in shapes.items()}
     (result,) = ThreadsExecutable(model.lowering.program(), module, model.lowering.constants()).run(given).values()
     x, w, bias = (each.astype(np.float32) for each in given.values())
-    np.testing.assert_allclose(result.astype(np.float32), np.maximum(x @ w + bias, 0), rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(result.astype(np.float32), np.maximum(x @ w + bias, 0), rtol=1e-3, atol=1e-3)
     return result.tobytes()
 
 
