@@ -56,7 +56,7 @@ def test_a_product_is_numpys(arch, plan, sizes):
     model, inputs = compiled(arch, plan, sizes), operands(sizes)
     x, w, bias = (each.astype(np.float32) for each in inputs.values())
     given = run(model, model.lowering.module("exec"), inputs)
-    np.testing.assert_allclose(given.astype(np.float32), np.maximum(x @ w + bias, 0), rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(given.astype(np.float32), np.maximum(x @ w + bias, 0), rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("case", [CASES[0], CASES[5]], ids=["sm_80", "sm_90a"])

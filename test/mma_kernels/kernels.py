@@ -13,7 +13,7 @@ from tinyc.runtime.sim import SimulationError
 from tinyc.simulator import Report
 
 GEMM = ROOT / "examples" / "gemm_bias_relu.json"
-_TOLERANCE = 2e-3
+_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
