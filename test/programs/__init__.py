@@ -6,6 +6,7 @@ value_bounds                        what is known of a value, so that an op is a
 strategies                          the hypothesis strategy of all this
 fusion_requests, ledgers            what is asked of fusion at random, and whether a ledger says what the regions are
 one_contraction                     the strategy of programs of one contraction, for the CPU
+random_plans                        random plans beside them
 agreement                           whether two executors gave the same
 example_bindings                    the programs of `examples/`, and odd sizes for the symbols of each
 cpu_levels                          a program compiled for a level of x86-64, and whether that runs here

@@ -3,7 +3,7 @@
 `contractions()` is the hypothesis strategy: of a seed alone, since programs of hypothesis' own draws are too often the
 same. A contraction is drawn as in einsum, by letters: batches `b`, rows `m`, columns `n` and the summed `k`; each
 operand's axes are then stored in some order, merged, cut out of more, padded, backwards, or seen through windows. Its
-`Sizes` are kinds that a CPU computes differently. A plan may be drawn beside it: `cpu_levels.CompiledProgram` takes it.
+`Sizes` are kinds that a CPU computes differently. `random_plans` draws plans beside it.
 """
 
 import functools

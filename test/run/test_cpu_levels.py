@@ -5,6 +5,8 @@
 
 from collections import Counter
 
+from hypothesis import note
+
 from programs.agreement import assert_agree
 from programs.cpu_levels import (
     EXISTING,
@@ -18,7 +20,7 @@ from programs.cpu_levels import (
     require_level,
     runs_here,
 )
-from programs.one_contraction import contractions
+from programs.random_plans import planned_contractions, unless_refused
 from programs.strategies import programs
 from tinyc.analysis.cpu_product import CpuProduct
 from tinyc.dialects.region.kernel import kernels_of
@@ -27,6 +29,8 @@ from tinyc.runtime.cpu import CpuExecutable
 
 #: What was done with programs that this machine does not run.
 COMPILED = "all were compiled, and not run"
+#: What there is among random contractions.
+SEEN = ("with a plan of its own", "in tiles", "in panels", "of several turns", "in place")
 
 
 def bits_with(compiled, threads):
@@ -43,14 +47,16 @@ def bits_with(compiled, threads):
 
 def check_at(cpu, program):
     """Compare a program with the reference, and what several threads give with what one does."""
-    compiled = CompiledProgram(program, cpu)
+    check_compiled(cpu, program, CompiledProgram(program, cpu))
+
+
+def check_compiled(cpu, program, compiled):
     if runs_here(cpu):
         outputs, bits = bits_with(compiled, 1)
         expected = reference.evaluate_module(compiled.module, program.inputs)
         assert_agree(program, outputs, expected, compiled.module)
         for threads in THREADS[1:]:
             assert bits_with(compiled, threads)[1] == bits, (threads, program.document)
-    return compiled
 
 
 @needs_team
@@ -84,15 +90,22 @@ def test_random_programs_agree_with_the_reference(random_examples, cpu):
 def test_random_contractions_agree_with_the_reference(random_examples, cpu):
     seen = Counter()
 
-    @random_examples(contractions(), 24)
-    def check(program):
-        module = check_at(cpu, program).lowering.module("plan")
-        products = [each.nest for each in kernels_of(module).values() if isinstance(each.nest, CpuProduct)]
+    @random_examples(planned_contractions(), 20)
+    def check(drawn):
+        program, plans = drawn
+        built = ((plan, unless_refused(lambda plan: CompiledProgram(program, cpu, plan=plan), plan)) for plan in plans)
+        plan, compiled = next((plan, compiled) for plan, compiled in built if compiled is not None)
+        note(f"plan {plan}")
+        check_compiled(cpu, program, compiled)
+        kernels = kernels_of(compiled.lowering.module("plan"))
+        products = [each.nest for each in kernels.values() if isinstance(each.nest, CpuProduct)]
+        seen["with a plan of its own"] += plan is not None
         seen["in tiles"] += any(products)
         seen["in panels"] += any(each.reads_right_in_panels for each in products)
         seen["of several turns"] += any(each.turns != 1 for each in products)
         seen["in place"] += any(each.reads_right_in_place for each in products)
 
     check()
-    assert all(seen[kind] for kind in ("in tiles", "in panels", "of several turns", "in place")), seen
+    print(cpu, dict(seen))
+    assert all(seen[kind] for kind in SEEN), seen
     require_level(cpu, COMPILED)

@@ -12,10 +12,9 @@ from analysis_programs.cpu_kernels import agrees, scaled, spread
 from analysis_programs.region_kernels import matmul, one_kernel_program
 from analysis_programs.tiny_programs import Program
 from parameters import seeds
+from programs.random_plans import REFUSALS, random_plan, unless_refused
 from tinyc.diagnostics import TinycError
 from tinyc.executors.random_inputs import random_inputs
-
-REFUSALS = {"PlanMismatch", "ResourceExceeded", "UnsupportedPlan"}
 
 
 def gemm(m: int = 100, n: int = 70, k: int = 300) -> Program:
@@ -54,21 +53,6 @@ def refusal(p: Program, **fields) -> tuple[str, str]:
 # --- contractions -----------------------------------------------------------------------------------------------------
 
 
-def random_plan(draw: random.Random) -> dict:
-    """A plan for a contraction, some fields of which a given one may not be able to have."""
-    sizes = [1, 2, 3, 5, 6, 7, 12, 16, 20, 64, 100]
-    fields = {
-        "tile": [draw.choice(sizes), draw.choice(sizes), draw.choice([1, 3, 4, 9, 16, 40, 1000])],
-        "order": draw.choice([["m.o", "n.o", "k.o"], ["n.o", "m.o", "k.o"]]),
-        "vectorize": {"axis": "n", "width": draw.choice([4, 8, 16])},
-        "unroll": {"k.i": draw.choice([1, 2, 3, 8])},
-        "pack": {side: draw.random() < 0.5 for side in "AB" if draw.random() < 0.5},
-        "layout_hints": {"C_stride": draw.choice(["row", "col"])},
-        "loop": {"parallelize": [*range(draw.randrange(4))]},
-    }
-    return {name: value for name, value in fields.items() if draw.random() < 0.6}
-
-
 def same_bits(p: Program, one, other) -> bool:
     """Whether two models give the same."""
     inputs = random_inputs(p.module, 0)
@@ -88,25 +72,15 @@ def same_bits_with_weights(p: Program, plan: dict, model) -> bool:
     return True
 
 
-def built_or_refused(p: Program, plan: dict):
-    """The program compiled with a plan, or None where that is refused as a plan may be."""
-    try:
-        return planned(p, **plan)
-    except TinycError as error:
-        if not {each.name for each in error.errors} <= REFUSALS:
-            raise
-        return None
-
-
 @seeds(12, 300)
 def test_a_random_contraction_with_a_random_plan_agrees_with_the_reference_or_is_refused(seed):
     draw, built = random.Random(seed), 0
     while not built:
         make = draw.choice([each for each in contractions() if draw.random() < 0.5] or contractions())
         p = make(contraction_programs.Sizes(contraction_programs.SIZES))
-        plan = {"scheme": "cpu_contraction", **random_plan(draw)}
+        plan = random_plan(draw)
         print(make.__name__, plan)
-        model = built_or_refused(p, plan)
+        model = unless_refused(lambda plan, p=p: planned(p, **plan), plan)
         if model is not None:
             assert agrees(p, model)
             assert same_bits(p, model, planned(p, threads=5, scheme="cpu_contraction"))
