@@ -1,5 +1,6 @@
-"""Threads: the same bits with any number of them, each turn by one of them, errors, forks, and callers at once."""
+"""Threads: the same bits with any number of them, each turn by one of them, errors, forks, callers at once, nested."""
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 import tinyc
 from runtime.hand_made import elementwise, executable
+from tinyc.diagnostics import watch_progress
 from tinyc.runtime.jit import TEAM_FUNCTION
 from tinyc.runtime.threads import MAX_THREADS, cpu_count, team, thread_count
 from workloads.graph import Graph
@@ -50,20 +52,25 @@ def test_bits_are_the_same_with_any_number_of_threads():
     assert len(set(results)) == 1
 
 
+def in_a_team(kernel, turns, threads, at_once=1, bufs=0):
+    """Have a team share the turns of a kernel that is a function of Python's."""
+    program = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
+    function = _KERNEL(kernel)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    job = (ctypes.c_size_t * 8)(address, bufs, 256, 0, 0, turns, at_once, 0)
+    team()(program._code.addresses[TEAM_FUNCTION], ctypes.addressof(job), threads)
+
+
 @needs_team
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize(("turns", "at_once"), [(1, 1), (7, 1), (1000, 3), (4, 9)])
 def test_each_turn_is_computed_by_one_thread_with_addresses_of_its_own(threads, turns, at_once):
-    program = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
-    found = []
+    found, bufs = [], 1 << 20
 
     def kernel(bufs, extents, low, high):
         found.append((threading.get_ident(), bufs, low, high))
 
-    function, bufs = _KERNEL(kernel), 1 << 20
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    job = (ctypes.c_size_t * 8)(address, bufs, 256, 0, 0, turns, at_once, 0)
-    team()(program._code.addresses[TEAM_FUNCTION], ctypes.addressof(job), threads)
+    in_a_team(kernel, turns, threads, at_once, bufs)
     assert sorted(turn for _, _, low, high in found for turn in range(low, high)) == [*range(turns)]
     assert all(high - low <= at_once for _, _, low, high in found)
     owners = {(thread, bufs) for thread, bufs, _, _ in found}
@@ -102,6 +109,59 @@ def test_callers_at_once_have_teams_of_their_own():
     for each in callers:
         each.join()
     assert [result.tobytes() for result in found] == [expected.tobytes()] * 4
+
+
+def in_time(work, callers=1):
+    """Do work in as many threads of Python's at once, and fail where one of them does not come back."""
+    found = []
+    workers = [threading.Thread(target=lambda: found.append(work()), daemon=True) for _ in range(callers)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join(120)
+    assert len(found) == callers, "a thread hangs, or has failed"
+    return found
+
+
+@needs_team
+@pytest.mark.parametrize("callers", [1, 3])
+@pytest.mark.parametrize("is_itself", [True, False])
+@pytest.mark.parametrize("hook", ["values", "progress"])
+def test_a_model_runs_inside_of_what_a_run_calls(hook, is_itself, callers):
+    """What is told of the values, or of the progress, of a run of several threads may run it, or another one."""
+    graph = network()
+    outer = tinyc.compile(graph.program(graph.result), threads=2)
+    inner = outer if is_itself else tinyc.compile(graph.program(graph.result), fusion="none", threads=5)
+    a, b = arrays((700, 600), (600, 1100))
+    expected, expected_inside = outer(a, b).tobytes(), inner(a, b).tobytes()
+
+    def nested():
+        inside, is_inside = [], []
+
+        def called(*told):
+            if not is_inside:  # what runs inside tells of its progress, too
+                is_inside.append(True)
+                inside.append(inner(a, b).tobytes())
+                is_inside.clear()
+
+        with watch_progress(called) if hook == "progress" else contextlib.nullcontext():
+            outputs = outer.run_named({"a": a, "b": b}, observe=called if hook == "values" else None)
+        (found,) = outputs.values()
+        assert set(inside) == {expected_inside}
+        return found.tobytes()
+
+    assert in_time(nested, callers) == [expected] * callers
+
+
+@needs_team
+@pytest.mark.parametrize("threads", THREADS)
+def test_a_model_runs_inside_of_a_team(threads):
+    graph = network()
+    model = tinyc.compile(graph.program(graph.result), threads=2)
+    a, b = arrays((700, 600), (600, 1100))
+    expected, found = model(a, b).tobytes(), []
+    in_time(lambda: in_a_team(lambda *turn: found.append(model(a, b).tobytes()), 6, threads))
+    assert found == [expected] * 6
 
 
 _FORK = """
