@@ -7,9 +7,11 @@ the fastest counts: other work on the machine only ever adds to it.
 """
 
 import argparse
+import ctypes
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,7 +23,11 @@ from checkout import TREE, Checkout
 from figures import Figures, machine, show
 from program_arena import arenas
 from program_loading import loading
+from program_worker import AXIS, CALLS, WINDOWS, microseconds
 from timing import least_seconds
+from tinyc.runtime.jit import TEAM_FUNCTION
+from tinyc.runtime.object_code import Code
+from tinyc.runtime.threads import team
 
 PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 WORKER = "program_worker.py"
@@ -29,6 +35,8 @@ ROUNDS = 3
 #: The most that a call of one small kernel may take, validation of its inputs included.
 CALL_US = 15
 SOFTMAX = TREE / "examples" / "softmax.json"
+#: The most that two threads may take to come together and to leave again.
+JOIN_US = 5
 #: Two threads take the processors' time of one, or nearly; how much sooner they are done depends on what else runs.
 THREADS, RUNS, PROCESSOR = 2, 6, 1.3
 
@@ -85,15 +93,32 @@ def threads() -> Figures:
     return figures
 
 
+def team_start() -> Figures:
+    """How long two threads take to come together and to leave again: they find no turn to take.
+
+    The call from Python is part of it, which one thread's figure tells. Threads that have slept take longer to come: it
+    is the least over windows.
+    """
+    figures, run = Figures("start and join of threads"), team()
+    if run is not None:
+        code = Code(tinyc.compile(added(AXIS)).artifact().code, [], [TEAM_FUNCTION])
+        for count, most in ((1, None), (THREADS, JOIN_US)):
+            job = (ctypes.c_size_t * 8)()  # the last is how many threads have come, in all calls
+            start = partial(run, code.addresses[TEAM_FUNCTION], ctypes.addressof(job), count)
+            figures.row(f"start and join of {count} thread{'s' * (count > 1)}", microseconds(start), "us", most)
+            figures.fact("each time as many came", job[7] == count * (1 + CALLS * WINDOWS), True)
+    return figures
+
+
 def main() -> int:
     """Measure everything, print the tables, and return 1 if a bound is missed."""
     parser = argparse.ArgumentParser(description="Measure what the program around the kernels costs.")
     parser.add_argument("--than", type=Path, help="another checkout, as `git worktree add` makes one")
     than = parser.parse_args().than
-    called, shared = calls(None if than is None else than.resolve()), threads()
+    called, shared, started = calls(None if than is None else than.resolve()), threads(), team_start()
     (models, loaded), (packed, peaks) = loading(), arenas()
-    show(machine(PACKAGES), called.table, shared.table, models, loaded.table, packed, peaks.table)
-    return int(any(each.missed for each in (called, shared, loaded, peaks)))
+    show(machine(PACKAGES), called.table, shared.table, started.table, models, loaded.table, packed, peaks.table)
+    return int(any(each.missed for each in (called, shared, started, loaded, peaks)))
 
 
 if __name__ == "__main__":
