@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from cache.damage import WAYS, damaged_at
 from tinyc.cache.folder import CacheFolder, NewEntry, bytes_said, cache_path, open_cache, usable_cache
 from tinyc.cache.keys import key_of
 from tinyc.diagnostics import TinycError, collect_remarks
@@ -46,12 +47,7 @@ def test_the_folder_and_its_files_are_the_users_alone(folder):
     assert entry_file(folder).stat().st_mode & 0o777 == 0o600
 
 
-def damaged_at(content, byte, how):
-    changed = b"" if how == "cut off" else bytes((content[byte] ^ 1 << how,)) + content[byte + 1 :]
-    return content[:byte] + changed
-
-
-@pytest.mark.parametrize("how", ["cut off", *range(8)])
+@pytest.mark.parametrize("how", WAYS)
 def test_damage_at_any_byte_is_found_and_the_entry_is_made_anew(folder, how):
     keep(folder)
     path = entry_file(folder)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from cache.damage import damaged_at
 from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.executors.random_arrays import random_arrays
 
@@ -152,6 +153,19 @@ def test_a_damaged_entry_is_compiled_anew(cache):
     assert told == ["cache-entry-dropped"] * 3
     np.testing.assert_allclose(model.run(X=X)["y"].sum(1), 1, rtol=1e-6)
     assert tinyc.compile(SOFTMAX, bind=SIZES).from_cache
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["cut off", "one bit"])
+def test_a_program_whose_entry_is_damaged_at_any_byte_is_compiled_anew(cache, way):
+    tinyc.compile(program("NEG"))
+    (path,) = cache.glob("program-*.entry")
+    whole = path.read_bytes()
+    for byte in range(len(whole)):
+        path.write_bytes(damaged_at(whole, byte, way if way == "cut off" else byte % 8))
+        model = tinyc.compile(program("NEG"))
+        told = [each.code for each in model.remarks if each.code.startswith("cache")]
+        assert (model.from_cache, told, path.read_bytes() == whole) == (False, ["cache-entry-dropped"], True), byte
 
 
 def onnx_of_weights(folder, values):
