@@ -23,22 +23,54 @@ def leading_digits(number: float, digits: int) -> float:
     return float(math.floor(Fraction(number) / Fraction(2) ** exponent) * Fraction(2) ** exponent)
 
 
+def _power_and_rest(x: Value, y: Value) -> tuple[Value, Value]:
+    """`p` and a small `c` of `exp(x) = p (1 + c)`, where y is `x log2(e)`, rounded: `p = exp2(y)`.
+
+    With n the integer next to y, what is left of x beyond `n ln 2` is as good as exact, and so is `y - n`: their
+    difference, in units of x, is what rounding y has left out. Below half, both have more bits than an exponential.
+    """
+    leading = leading_digits(math.log(2), x.element.precision - 12)
+    whole = (y + 0.5).apply("floor")
+    rest = (x - whole * leading) - whole * _LN_2_BEYOND[leading]
+    return y.apply("exp2"), rest - (y - whole) * math.log(2)
+
+
 @of_floats
 def precise_exp(x: Value) -> Value:
-    """The exponential function, good to two units in the last place.
+    """The exponential function, good to two units in the last place: `p (1 + c)` as `p + p c`, which rounds p once.
 
-    `y = x log2(e)` is rounded, and `exp2(y)` turns the error into a factor. With n = floor(y), what is left of x beyond
-    `n ln 2` is exact, and so is `y - n`: their difference is the error, which the factor `1 + error ln 2` makes good.
+    The power p is always finite, and c grows with x beyond: an infinite power times a negative c would become NaN.
     """
-    low, high = (-104.0, 89.0) if x.element is ElementType.F32 else (-746.0, 710.0)
-    x = x.apply("max", low).apply("min", high)  # beyond, the result is 0 or infinite; an infinity would become NaN
-    leading = leading_digits(math.log(2), x.element.precision - 12)
+    least, greatest = _LEAST[x.element], _BELOW_INFINITE[x.element]
+    x = x.where(~(x < least), least)
     y = x * math.log2(math.e)
-    whole = y.apply("floor")
-    rest = (x - whole * leading) - whole * _LN_2_BEYOND[leading]
-    error = rest * math.log2(math.e) - (y - whole)
-    return y.apply("exp2") * (error * math.log(2) + 1)
+    p, c = _power_and_rest(x, y.where(~(y > greatest), greatest))
+    return p + p * c
 
+
+@of_floats
+def precise_sigmoid(x: Value) -> Value:
+    """`1 / (1 + exp(-x))`, good to two units in the last place, also where it is as small as `exp(x)`.
+
+    It is z below 0 and `1 - z` above, with `z = e / (1 + e)` and `e = exp(-|x|) = p (1 + c)`. As e is not rounded, nor
+    is its sum with 1, both of which z would double below a power of two: that sum is s, and what rounding s has left
+    out. A small z is `e - e z`, so that its quotient is not rounded twice.
+    """
+    least, is_negative = _LEAST[x.element], x < 0
+    exponent = x.where(is_negative, -x)
+    exponent = exponent.where(~(exponent < least), least)
+    p, c = _power_and_rest(exponent, exponent * math.log2(math.e))
+    s, rest = p + 1, p * c
+    quotient = p / s
+    left_out = (p - (s - 1)) + rest
+    z = quotient + (rest - quotient * left_out) * (1 - quotient)
+    z = (p + (rest - p * quotient)).where(p < 0.125, z)
+    return z.where(is_negative, 1 - z)
+
+
+#: Up to this exp is 0, and -inf would become NaN; beside it `log2` of the greatest power that is finite.
+_LEAST = {ElementType.F32: -104.0, ElementType.F64: -746.0}
+_BELOW_INFINITE = {ElementType.F32: 128 - 2.0**-17, ElementType.F64: 1024 - 2.0**-43}
 
 #: ln 2 less its leading digits, which is more than the difference of two floats of f64 says.
 _LN_2 = Fraction(69314718055994530941723212145817656807550013436026, 10**50)
@@ -213,6 +245,7 @@ def _static_power(x: Value, exponent: int) -> Value:
 FORMULAS: dict[str, dict[str, Function]] = {
     "elementwise": {
         "exp": precise_exp,
+        "sigmoid": precise_sigmoid,
         "elu": elu,
         "celu": _celu,
         "selu": _selu,

@@ -55,7 +55,8 @@ def _is_inf(x: np.ndarray, detect_negative: bool, detect_positive: bool) -> np.n
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x.astype(np.float64)))
+    small = np.exp(-np.abs(x.astype(np.float64)))  # which does not overflow
+    return np.where(x < 0, small, 1) / (1 + small)
 
 
 IN_NUMPY: NumpyFunctions = {
