@@ -6,7 +6,8 @@ Models are built by `onnx_models`. The two runtimes run by turns in one process,
 turns both are idle for a while, since threads of either spin for some time after a run. Where their numbers differ by
 more than `ALLOWED`, the bench ends with an error. Programs of three small ops show what a call takes beside the work of
 its kernels, in both. A layer is a block of a ResNet or of a transformer: it has the
-regions that a model with one layer more has more.
+regions that a model with one layer more has more. The memory of loading and running a model is that of processes of
+their own (`model_memory`).
 """
 
 import sys
@@ -24,6 +25,7 @@ from onnx import TensorProto, helper
 
 import tinyc
 from figures import Figures, machine, show
+from model_memory import peaks
 from onnx_models import MODELS, ModelCase
 from timing import IDLE_SECONDS, least_seconds, repeated, seconds
 from tinyc.analysis.graphs import main_function
@@ -44,8 +46,11 @@ COLUMNS = (
     *("compile s", "largest error"),
 )
 SPEEDS = ("model", "ms", "onnxruntime ms", "ratio")
+MEMORY = ("model", "MB", "after loading", "onnxruntime MB", "after loading", "ratio")
 #: How many threads both have; how fast models are to be beside ONNX Runtime, as a geometric mean and at the least.
 THREADS, FASTER, LEAST = (1, 2), 1.0, 0.7
+#: The most memory over ONNX Runtime's that a process takes which loads a model and runs it.
+MOST_MEMORY = 1.3
 #: The most seconds that a model may take to compile, and the nodes and seconds of an import.
 COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
 #: The most regions that a layer of these may have.
@@ -161,6 +166,22 @@ def speed_table(names: Sequence[str], threads: int, figures: Figures) -> Table:
     return Table(f"beside ONNX Runtime, {title}", SPEEDS, tuple(rows))
 
 
+def memory_table(names: Sequence[str], figures: Figures) -> Table:
+    """What processes take at their highest that load a model and run it once: tinyc's, ONNX Runtime's."""
+    rows: list[tuple[str, ...]] = []
+    ratios: list[float] = []
+    for name in names:
+        case = MODELS[name]
+        model = case.build(**case.large)
+        compiled = tinyc.compile(model, bind=case.bind)
+        own, theirs = peaks(model, compiled, random_inputs_of(compiled))
+        ratios.append(own.run / theirs.run)
+        figures.row(f"{name}: memory over onnxruntime's", ratios[-1], "×", MOST_MEMORY)
+        rows.append((name, *(f"{each / 1e6:.0f}" for each in (*reversed(own), *reversed(theirs))), f"{ratios[-1]:.2f}"))
+    figures.row("memory over onnxruntime's, worst", max(ratios), "×", MOST_MEMORY)
+    return Table("memory of a process that loads a model and runs it once, 1 thread", MEMORY, tuple(rows))
+
+
 def calls_table(threads: int, figures: Figures) -> Table:
     """The calls of programs of three small ops beside those of ONNX Runtime, with as many threads each."""
     called = f"{threads} thread{'s' if threads > 1 else ''}"
@@ -195,11 +216,12 @@ def main() -> int:
     names = sys.argv[1:] or list(MODELS)
     rows = tuple(measured(MODELS[name], figures) for name in names)
     speeds = [speed_table(names, threads, figures) for threads in THREADS]
+    memory = memory_table(names, figures)
     called = [calls_table(threads, figures) for threads in THREADS]
     half, whole = imported(NODES // 2), imported(NODES)
     figures.row(f"import of {NODES} nodes", whole, "s", IMPORT_SECONDS)
     figures.row(f"the same over that of {NODES // 2}", whole / half, "×", 2.5)
-    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), *speeds, *called, figures.table)
+    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), *speeds, memory, *called, figures.table)
     return int(figures.missed > 0)
 
 

@@ -65,6 +65,7 @@ class GuardedExecutable(CpuExecutable):
     """What runs a program between guard pages, in one thread of a child process."""
 
     at_end = False
+    reads_in_place = False  # the pool has all constants
 
     def _execute(self, run, prepared):
         held = self._buffers(run)

@@ -26,6 +26,7 @@ class RecordingExecutable(CpuExecutable):
     """What runs a program turn by turn, and checks who writes what; `turns` counts those that were recorded."""
 
     turns = 0
+    reads_in_place = False  # the pool has all constants
 
     def _execute(self, run, prepared):
         memory, frame = _Memory(run, self.program, prepared.arena_bytes), prepared.take()

@@ -69,6 +69,59 @@ def test_constants_are_read_when_the_memory_is_first_needed():
     assert constants.asked == 1
 
 
+def only_prepared(array=C):
+    """Return the pool of a program whose constant nobody reads but a kernel that prepares, and that kernel."""
+    one = program()
+    pool = ConstPool(one, {"constant_0": array, "weight_0": W}, reads_in_place=True)
+    return pool, one.kernels[0]
+
+
+def test_a_constant_that_only_kernels_that_prepare_read_is_read_where_it_is():
+    pool, kernel = only_prepared()
+    with pool.reading() as (image, _), image.passing.read_by(kernel) as arrays:
+        assert arrays["constant_0"] is C
+        assert list(arrays) == ["constant_0"], "a weight is in the pool: it is handed out, and set again in part"
+    assert image.memory[:20].tobytes() == W.tobytes()
+    assert (image.memory[20:256] == 0xFF).all()
+    assert (image.memory[276:] == 0xFF).all()
+
+
+def test_runs_that_read_a_constant_find_it_in_the_pool():
+    one = program()
+    run = replace(one.kernels[1], reads=("prepared_0", "constant_0", "input_0"))
+    pool = ConstPool(replace(one, kernels=(one.kernels[0], run)), {"constant_0": C}, reads_in_place=True)
+    assert pool.image().memory[256:276].tobytes() == C.tobytes()
+    with pool.reading() as (image, _), image.passing.read_by(one.kernels[0]) as arrays:
+        assert arrays == {}
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.broadcast_to(np.float32(3), 5),
+        np.arange(10, dtype=np.float32)[::2],
+        np.frombuffer(bytes(range(23)), np.uint8)[3:].view(np.float32),
+    ],
+    ids=["one element", "every other one", "between words"],
+)
+def test_kernels_get_dense_aligned_elements(array):
+    pool, kernel = only_prepared(array)
+    with pool.reading() as (image, _), image.passing.read_by(kernel) as arrays:
+        assert arrays["constant_0"].flags.c_contiguous
+        assert arrays["constant_0"].ctypes.data % 4 == 0
+        assert arrays["constant_0"].tobytes() == array.tobytes()
+
+
+def test_a_pool_beside_one_that_runs_read_has_the_same_passing_constants():
+    pool, kernel = only_prepared()
+    with pool.reading():
+        pool.set({"w": X})
+        with pool.reading() as (after, _), after.passing.read_by(kernel) as arrays:
+            assert arrays["constant_0"] is C
+            assert after.memory[:20].tobytes() == X.tobytes()
+            assert (after.memory[276:] == 0xFF).all()
+
+
 def test_a_constant_without_elements_is_refused():
     with pytest.raises(TinycError, match="constant_0"):
         ConstPool(program(), {})

@@ -1,12 +1,14 @@
 """Elements in a mapped file are those that were looked at: a file that changes meanwhile is refused by name."""
 
+import mmap
 import os
 
 import numpy as np
 import pytest
 
 from tinyc.diagnostics import TinycError
-from tinyc.vocabulary.mapped_file import map_file, require_unchanged
+from tinyc.vocabulary import mapped_file
+from tinyc.vocabulary.mapped_file import give_back_pages, map_file, once_through, require_unchanged
 
 BYTES = np.arange(4096, dtype=np.uint8)
 
@@ -77,3 +79,35 @@ def test_what_is_in_memory_has_no_file_that_changes(path):
     os.truncate(path, 0)
     for each in copies:
         require_unchanged(each)
+
+
+def test_a_file_is_gone_through_once_part_by_part(path, monkeypatch):
+    monkeypatch.setattr(mapped_file, "PART_BYTES", 1500)
+    given_back = []
+    monkeypatch.setattr(mapped_file, "give_back_pages", lambda part: given_back.append(part.size))
+    words = mapped(path, offset=96).view(np.float32).reshape(10, 100)
+    parts = []
+    for part in once_through(words):
+        assert len(given_back) == len(parts), "who asks for the next part is done with this one"
+        parts.append(np.array(part))
+    assert [part.size for part in parts] == given_back == [375, 375, 250]
+    assert np.concatenate(parts).tobytes() == BYTES[96:].tobytes()
+    assert [part.shape for part in once_through(np.float32(2).reshape(()))] == [(1,)]
+    assert list(once_through(np.empty((0, 3)))) == []
+
+
+@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
+@pytest.mark.parametrize("offset", [0, 2 * mmap.PAGESIZE + 64])
+def test_pages_that_are_given_back_are_read_again(tmp_path, derive, offset):
+    elements = np.random.default_rng(0).integers(0, 256, 5 * mmap.PAGESIZE, np.uint8)
+    elements.tofile(tmp_path / "w")
+    array, expected = derive(mapped(tmp_path / "w", offset=offset)), derive(elements[offset:])
+    for _ in range(2):
+        assert array.tobytes() == expected.tobytes()
+        give_back_pages(array)
+
+
+def test_what_is_in_no_file_keeps_its_pages():
+    array = np.ones(3 * mmap.PAGESIZE, np.uint8)
+    give_back_pages(array)
+    assert array.all()

@@ -12,6 +12,9 @@ import numpy as np
 from tinyc.diagnostics import TinycError
 from tinyc.vocabulary.alignment import ALIGNMENT_BYTES
 
+#: What memory that nobody has written to is filled with, to be seen: NaN in every float type, -1 in every integer.
+POISON = 0xFF
+
 
 def allocate_arena(size_bytes: int) -> np.ndarray:
     """`size_bytes` bytes of uninitialised memory, aligned as every offset into it is.
@@ -25,13 +28,13 @@ def allocate_arena(size_bytes: int) -> np.ndarray:
 
 
 def poisoned_arena(size_bytes: int) -> np.ndarray:
-    """An arena that nobody has written to, as can be seen: NaN in every float type, and -1 in every integer.
+    """An arena that nobody has written to, as can be seen.
 
     Raises:
         TinycError: `OutOfMemory`.
     """
     memory = allocate_arena(size_bytes)
-    memory[...] = 0xFF
+    memory[...] = POISON
     return memory
 
 

@@ -3,21 +3,25 @@
 In: a program, the elements of its constants, arrays of weights. Out: memory for the buffers of the
 pool, filled when it is first needed, so that a mapped file is read when the program first runs, not when it is made.
 What kernels prepare of weights and constants is written by whoever runs them, once after each change (`reading`).
+
+A weight of a model may be in its file, in the pool, and in the panels that kernels prepare of it: memory for one is
+enough. Pages of the file are given back as they are read. A constant that no kernel reads but those that prepare is
+`passing`: who runs kernels on the host's memory lets these read it where it is, and its place in the pool stays empty.
 """
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where, suggest
-from tinyc.runtime.arena import poisoned_arena
+from tinyc.runtime.arena import POISON, allocate_arena
 from tinyc.runtime.arrays import DTYPE_NAMES, Declared, as_array, check_element_type, mismatch
-from tinyc.runtime.program import Buffer, Program
-from tinyc.vocabulary.mapped_file import require_unchanged
+from tinyc.runtime.program import Buffer, KernelLaunch, Program
+from tinyc.vocabulary.mapped_file import give_back_pages, once_through, require_unchanged
 
 
 class Weights:
@@ -97,6 +101,27 @@ def checked_weight(name: str, array: Any, declared: Declared) -> np.ndarray:
     return found
 
 
+class PassingConstants:
+    """Constants by buffer, `arrays`, that are read where they are, by kernels that prepare."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self.arrays = arrays
+
+    @contextlib.contextmanager
+    def read_by(self, kernel: KernelLaunch) -> Iterator[Mapping[str, np.ndarray]]:
+        """Those that a kernel reads, dense and aligned, while it runs in the block; then their pages are given back.
+
+        Raises:
+            TinycError: `UnreadableFile`: a file that constants are mapped from has changed.
+        """
+        read = {name: self.arrays[name] for name in kernel.reads if name in self.arrays}
+        for array in read.values():
+            require_unchanged(array)
+        yield {name: np.require(array, requirements=("C", "A")) for name, array in read.items()}
+        for array in read.values():
+            give_back_pages(array)
+
+
 @dataclass(eq=False)
 class PoolImage:
     """The bytes of a pool with one set of weights; while it has `readers`, its weights are never written again.
@@ -105,6 +130,7 @@ class PoolImage:
     """
 
     memory: np.ndarray
+    passing: PassingConstants
     version: int = 0
     readers: int = 0
     is_prepared: bool = False
@@ -115,9 +141,12 @@ class ConstPool(Weights):
     """The memory of a program's pool. Any threads may run, and set weights: a run has all of them as it began.
 
     `arrays` are the elements of its constants, and of weights that are set already, by the names of their buffers.
+    With `reads_in_place`, constants that are passing have no elements in the memory.
     """
 
-    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+    def __init__(
+        self, program: Program, arrays: Mapping[str, np.ndarray] | None = None, reads_in_place: bool = False
+    ) -> None:
         self._weights = program.named("weight")
         super().__init__(self._weights)
         self._program, self._arrays = program, arrays or {}
@@ -126,6 +155,9 @@ class ConstPool(Weights):
         missing = [each.name for each in program.of_kind("constant") if each.name not in self._arrays]
         if missing:
             raise TinycError("InvalidIr", "the constant has no elements", Where(node=missing[0]))
+        passing = _passing_constants(program) if reads_in_place else ()
+        self._passing = PassingConstants({each.name: self._arrays[each.name] for each in passing})
+        self._filled = _between(passing, program.pool_bytes)
         held = {name: each.name for name, each in self._weights.items() if each.name in self._arrays}
         self.set({name: self._arrays[buffer] for name, buffer in held.items()})
 
@@ -137,10 +169,13 @@ class ConstPool(Weights):
         """
         with self._lock:
             if self._image is None:
-                memory = poisoned_arena(self._program.pool_bytes)
+                memory = allocate_arena(self._program.pool_bytes)
+                for each in self._filled:
+                    memory[each] = POISON
                 for buffer in self._program.of_kind("constant"):
-                    _fill(memory, buffer, self._arrays[buffer.name])
-                self._image = PoolImage(memory)
+                    if buffer.name not in self._passing.arrays:
+                        _fill(memory, buffer, self._arrays[buffer.name])
+                self._image = PoolImage(memory, self._passing)
             return self._image
 
     @contextlib.contextmanager
@@ -177,8 +212,9 @@ class ConstPool(Weights):
     def _take_all(self, checked: Mapping[str, np.ndarray]) -> None:
         image = self.image()
         if image.readers:  # they go on with the weights that they began with
-            self._image = PoolImage(poisoned_arena(self._program.pool_bytes))
-            np.copyto(self._image.memory, image.memory)
+            self._image = PoolImage(allocate_arena(self._program.pool_bytes), self._passing)
+            for each in self._filled:
+                self._image.memory[each] = image.memory[each]
         held = self._image or image
         held.version, held.is_prepared = image.version + 1, False
         for name, array in checked.items():
@@ -189,9 +225,13 @@ class ConstPool(Weights):
 
 def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
     """The bytes of one buffer in those of the pool."""
+    return memory[_place(buffer)]
+
+
+def _place(buffer: Buffer) -> slice:
     assert isinstance(buffer.offset, int)  # exec.verify: these are numbers
     assert isinstance(buffer.size, int)
-    return memory[buffer.offset : buffer.offset + buffer.size]
+    return slice(buffer.offset, buffer.offset + buffer.size)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -207,4 +247,24 @@ def _array_in(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
 
 def _fill(memory: np.ndarray, buffer: Buffer, array: np.ndarray) -> None:
     require_unchanged(array)
-    np.copyto(_array_in(memory, buffer), array)
+    target = _array_in(memory, buffer)
+    if not array.flags.c_contiguous:
+        np.copyto(target, array)
+        return
+    flat, start = target.reshape(-1), 0
+    for part in once_through(array):
+        flat[start : start + part.size] = part
+        start += part.size
+
+
+def _passing_constants(program: Program) -> Sequence[Buffer]:
+    """The constants that no run reads but the first one."""
+    read = {name for kernel in program.of_stage(prepare=False) for name in kernel.reads}
+    return [buffer for buffer in program.of_kind("constant") if buffer.name not in read]
+
+
+def _between(buffers: Sequence[Buffer], pool_bytes: int) -> Sequence[slice]:
+    """The parts of the pool that are none of these buffers, which lie one behind the other."""
+    places = [_place(each) for each in buffers]
+    starts, ends = [0, *(each.stop for each in places)], [*(each.start for each in places), pool_bytes]
+    return [slice(start, end) for start, end in zip(starts, ends, strict=True)]

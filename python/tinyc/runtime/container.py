@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tinyc.vocabulary.mapped_file import map_file
+from tinyc.vocabulary.mapped_file import map_file, once_through
 
 #: As PNG's: a byte with the highest bit, a name, and the ends of lines that a transfer as text would change.
 MAGIC = b"\x89TNC\r\n\x1a\n"
@@ -86,9 +86,11 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
 def read_open_container(file: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
     """`read_container` of a file that is open."""
     manifest_bytes, stored = _checked_header(file)
-    whole = map_file(file, path).data
+    mapped = map_file(file, path)
+    whole = mapped.data
     digest = hashlib.sha256(whole[: _FIELDS.size])
-    digest.update(whole[_HEADER_BYTES:])
+    for part in once_through(mapped[_HEADER_BYTES:]):
+        digest.update(part.data)
     if digest.digest() != stored:
         raise MalformedModel(
             f"the model is damaged: the SHA-256 of its {len(whole)} bytes is {digest.hexdigest()}, and byte "

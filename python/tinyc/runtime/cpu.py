@@ -7,14 +7,15 @@ read where they are. A kernel that takes long runs in chunks of its parallel loo
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from tinyc.diagnostics import progress
 from tinyc.runtime.arena import ArenaPool
 from tinyc.runtime.bound import BoundProgram
-from tinyc.runtime.cpu_frame import CpuFrames, Kernels, Pace, RunTurns
+from tinyc.runtime.const_pool import PoolImage
+from tinyc.runtime.cpu_frame import Call, CpuFrame, CpuFrames, Kernels, Pace, RunTurns
 from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
@@ -35,6 +36,8 @@ class CpuExecutable(Executable[CpuFrames]):
         ObjectError: the image cannot be loaded.
         TinycError: `InvalidOption`, as `thread_count`.
     """
+
+    reads_in_place = True
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class CpuExecutable(Executable[CpuFrames]):
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
             if run.pool is not None:
                 frame.fill_pool(run.pool.memory.ctypes.data)
-            for call in frame.every_call if run.prepares else frame.calls:
+            for call in frame.calls if run.pool is None or not run.prepares else _preparing(frame, run.pool):
                 if call.pace.is_short and call.turns and run.timer is None:
                     progress(call.title, 0, call.turns)
                     call.at_once()
@@ -81,6 +84,14 @@ class CpuExecutable(Executable[CpuFrames]):
         finally:
             prepared.give_back(frame)
             arenas.give_back(arena)
+
+
+def _preparing(frame: CpuFrame, pool: PoolImage) -> Iterator[Call]:
+    """The calls of a run that prepares; the next one is asked for when a kernel is done."""
+    for call in frame.every_call:
+        with pool.passing.read_by(call.launch.kernel) as arrays:
+            frame.fill_constants(arrays)
+            yield call
 
 
 def in_chunks(work: RunTurns, turns: int, pace: Pace, title: str, threads: int = 1) -> float:

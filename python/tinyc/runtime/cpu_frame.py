@@ -204,6 +204,11 @@ class CpuFrame:
             self._point(self._bound.pool_offsets, pool)
             self._pool = pool
 
+    def fill_constants(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write where constants are that are not in the ConstPool."""
+        for name, array in arrays.items():
+            self._point({name: 0}, address_of(array))
+
     def _point(self, offsets: Mapping[str, int], base: int) -> None:
         for name, offset in offsets.items():
             for place in self._places[name]:

@@ -8,7 +8,7 @@ import abc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -67,7 +67,12 @@ class Run(NamedTuple):
 
 
 class Executable(abc.ABC, Generic[Prepared]):
-    """A program that is ready to run on a device; `arrays` are constants, and weights that are set, by buffer."""
+    """A program that is ready to run on a device; `arrays` are constants, and weights that are set, by buffer.
+
+    Where it `reads_in_place`, passing constants (`const_pool`) are not in the pool.
+    """
+
+    reads_in_place: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -75,7 +80,8 @@ class Executable(abc.ABC, Generic[Prepared]):
         arrays: Mapping[str, np.ndarray] | None = None,
         read: ReadInput | None = None,
     ) -> None:
-        self.program, self.pool, self._has_pool = program, ConstPool(program, arrays), bool(program.pool)
+        self.program, self._has_pool = program, bool(program.pool)
+        self.pool = ConstPool(program, arrays, self.reads_in_place)
         self._check = InputCheck(program, read)
         self._known: OrderedDict[InputShapes, tuple[BoundProgram, Prepared]] = OrderedDict()
         self._last: tuple[InputShapes, tuple[BoundProgram, Prepared]] | None = None

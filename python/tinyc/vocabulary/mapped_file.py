@@ -3,16 +3,24 @@
 A part of a mapped file that has been cut off since ends the process when it is read, and what has been written since is
 not what was looked at. So whoever reads elements that may be in a file asks before (`require_unchanged`). A file that
 another one takes the place of stays as it is for those who have it.
+
+What has been read takes memory until its pages are given back (`give_back_pages`): they are read again when somebody
+needs them again, as a rule from memory that the system holds of files anyway. So whoever copies a file goes through it
+in parts (`once_through`).
 """
 
 import mmap
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
+
+#: Of so many bytes at most are pages held while a file is gone through.
+PART_BYTES = 1 << 22
 
 
 class MappedFile(np.memmap[Any, np.dtype[np.uint8]]):
@@ -54,6 +62,30 @@ def mapping_of(array: np.ndarray) -> MappedFile | None:
             return held
         held = held.obj if isinstance(held, memoryview) else held.base
     return None
+
+
+def give_back_pages(array: np.ndarray) -> None:
+    """Take the pages that an array has in a mapped file, if it is in one, out of the memory of this process.
+
+    The array stays what it is. Where the system has no such call, nothing happens.
+    """
+    mapped = mapping_of(array)
+    if mapped is None or not array.size or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    mapping: Any = mapped.base  # as above
+    first = mapped.ctypes.data - mapped.offset % mmap.ALLOCATIONGRANULARITY  # where numpy lets a mapping begin
+    low, high = (address - first for address in np.lib.array_utils.byte_bounds(array))
+    page = low - low % mmap.PAGESIZE
+    mapping.madvise(mmap.MADV_DONTNEED, page, high - page)
+
+
+def once_through(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The elements of a dense array in parts of one axis, in order; one's pages are given back before the next one."""
+    flat, count = array.reshape(-1), max(1, PART_BYTES // array.itemsize)
+    for start in range(0, flat.size, count):
+        part = flat[start : start + count]
+        yield part
+        give_back_pages(part)
 
 
 def _require_unchanged(mapped: MappedFile, size_bytes: int) -> None:
