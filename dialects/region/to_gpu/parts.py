@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tinyc.analysis.host_names import host_names
 from tinyc.analysis.kernel_candidate import kernel_candidate
-from tinyc.analysis.patterns.contraction import is_summed_product
+from tinyc.analysis.patterns.contraction import summed_factors
 from tinyc.codegen.reduction_steps import accumulator_element, reduced_shape
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
@@ -75,10 +75,7 @@ class _Parts:
     @property
     def operands(self) -> list[ir.Value]:
         """What is reduced: a value, or the factors of products, which are formed in the accumulator's type."""
-        product = self.op.operand.owner
-        if isinstance(product, tiny.MulOp) and is_summed_product(self.op):
-            return [product.lhs, product.rhs]
-        return [self.op.operand]
+        return list(summed_factors(self.op))
 
     @property
     def shape(self) -> Shape:

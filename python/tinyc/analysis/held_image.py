@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tinyc.analysis.elementwise_reads import ElementIndices, element_indices
 from tinyc.analysis.kernel_loops import KernelLoops, whole_dimensions
-from tinyc.analysis.patterns.contraction import is_summed_product
+from tinyc.analysis.patterns.contraction import summed_factors
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
@@ -70,18 +70,15 @@ def held_images(kernel: KernelLoops, phase: Phase) -> list[HeldImage]:
     """The images of the operands of a reduction that are worth to be held."""
     op = kernel.value(phase).owner
     assert isinstance(op, tiny.ReduceOp)  # what reduces
-    product, operands = op.operand.owner, list[ir.Value]()
-    if isinstance(product, tiny.MulOp) and is_summed_product(op):
-        operands += [product.lhs, product.rhs]
-    images = (_image(kernel, phase, op.operand, value) for value in operands or [op.operand])
+    images = (_image(kernel, phase, op.operand, value) for value in summed_factors(op))
     return [image for image in images if image is not None]
 
 
 def _image(kernel: KernelLoops, phase: Phase, summed: ir.Value, value: ir.Value) -> HeldImage | None:
     """The image of an operand; None where windows have none, or are as fast without."""
     reads = element_indices(value)
-    sides = None if reads is None else _sides(kernel, phase, summed, reads)
-    if not reads or not sides:
+    sides = () if reads is None else _sides(kernel, phase, summed, reads)
+    if reads is None or not sides:
         return None
     columns, dimensions = {side.column for side in sides}, _dimensions(kernel, summed)
     loops = [dimensions[axis] for axis in phase.loops]

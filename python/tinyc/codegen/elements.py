@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tinyc.analysis.access import Access, Guard, NonScop, trace
-from tinyc.analysis.patterns.contraction import is_summed_product
+from tinyc.analysis.patterns.contraction import summed_factors
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import philox, scalars
 from tinyc.codegen.counters import UNBOUNDED, Counters
@@ -351,11 +351,10 @@ class Elements:
 
     def term(self, op: tiny.ReduceOp, index: IndexValues) -> ir.Value:
         """The operand's element `index` in the accumulator's type, where a product for a sum is formed too."""
-        accumulator, product = accumulator_element(op), op.operand.owner
-        terms: list[ir.Value] = [op.operand]
-        if isinstance(product, tiny.MulOp) and is_summed_product(op):
-            terms = [product.lhs, product.rhs]
-        values = [scalars.cast(self.factor(term, index), tensor_type(term.type).element, accumulator) for term in terms]
+        accumulator, factors = accumulator_element(op), summed_factors(op)
+        values = [
+            scalars.cast(self.factor(each, index), tensor_type(each.type).element, accumulator) for each in factors
+        ]
         return values[0] if len(values) == 1 else scalars.elementwise("mul", accumulator, values)
 
     def factor(self, value: ir.Value, index: IndexValues) -> ir.Value:

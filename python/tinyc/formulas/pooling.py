@@ -17,7 +17,7 @@ from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
 
 #: Windows of more elements than 5 by 5 are reduced axis by axis.
-JOINT_TERMS = 25
+_JOINT_TERMS = 25
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _windows(x: Value, axes: list[_Axis], value: float) -> Value:
 
 def _reduced(x: Value, axes: list[_Axis], op: str, pad: float) -> Value:
     """What each window is reduced to; axis by axis where windows are so large that neighbours share what these give."""
-    if math.prod(each.kernel for each in axes) <= JOINT_TERMS:
+    if math.prod(each.kernel for each in axes) <= _JOINT_TERMS:
         return _windows(x, axes, pad).reduce(op, *_taps(x))
     for at, each in reversed(list(enumerate(axes))):
         if each.kernel > 1 or each.stride > 1 or each.before or each.after:

@@ -264,7 +264,7 @@ def _passing_constants(program: Program) -> Sequence[Buffer]:
 
 
 def _between(buffers: Sequence[Buffer], pool_bytes: int) -> Sequence[slice]:
-    """The parts of the pool that are none of these buffers, which lie one behind the other."""
-    places = [_place(each) for each in buffers]
+    """The parts of the pool that are none of these buffers."""
+    places = sorted((_place(each) for each in buffers), key=lambda place: place.start)
     starts, ends = [0, *(each.stop for each in places)], [*(each.start for each in places), pool_bytes]
     return [slice(start, end) for start, end in zip(starts, ends, strict=True)]

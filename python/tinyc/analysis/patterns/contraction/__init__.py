@@ -17,7 +17,12 @@ In reading order:
     facts      a contraction as plain data, for its block in the Poly-View
 """
 
-from tinyc.analysis.patterns.contraction.detection import detect_contraction, is_summed_product, is_widening
+from tinyc.analysis.patterns.contraction.detection import (
+    detect_contraction,
+    is_summed_product,
+    is_widening,
+    summed_factors,
+)
 from tinyc.analysis.patterns.contraction.digits import Digits
 from tinyc.analysis.patterns.contraction.pattern import Contraction
 from tinyc.analysis.patterns.contraction.roles import Roles
@@ -34,4 +39,5 @@ __all__ = [
     "detect_contraction",
     "is_summed_product",
     "is_widening",
+    "summed_factors",
 ]

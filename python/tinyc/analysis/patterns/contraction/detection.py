@@ -66,6 +66,14 @@ def is_summed_product(reduce: ReduceOp) -> bool:
     return reduce.op.value == "sum" and isinstance(producer_of(operand), MulOp) and _used_once(operand)
 
 
+def summed_factors(reduce: ReduceOp) -> tuple[ir.Value, ...]:
+    """What a `tiny.reduce` takes in: a value, or both factors of products that it forms (`is_summed_product`)."""
+    product = reduce.operand.owner
+    if isinstance(product, MulOp) and is_summed_product(reduce):
+        return product.lhs, product.rhs
+    return (reduce.operand,)
+
+
 def _used_once(value: ir.Value) -> bool:
     return len(list(value.uses)) == 1
 
