@@ -1,12 +1,14 @@
-"""What programs take on the CPU beside torch, with one thread and with two, by turns; f32 products beside numpy, too.
+"""What programs take on the CPU beside torch, numpy and ONNX Runtime, with one thread and with two, by turns.
 
-    pip install torch && .venv/bin/python bench/cpu.py --record      # writes bench/results/cpu.txt; takes half an hour
+    pip install torch onnxruntime
+    .venv/bin/python bench/cpu.py --record      # writes bench/results/cpu.txt; takes three quarters of an hour
 
-A ratio is the time of the library over that of a call of the model: the median of the ratios of rounds, in each of
-which all run, with as many threads; in front of each all are idle for a while, since threads of the one before spin for
-some time. Of two libraries the faster one counts. Products write into memory that is there;
-all else makes its results anew, on both sides. Without torch, only the products are measured. A bound that is not kept
-is shown as MISSED, and then the exit status is 1.
+All f32 products are beside numpy, too, products of bytes and convolutions beside ONNX Runtime, too. A ratio is the time
+of the library over that of a call of the model: the median of the ratios of rounds, in each of which all run, with as
+many threads; in front of each all are idle for a while, since threads of the one before spin for some time. Of several
+libraries the fastest one counts. f32 products write into memory that is there; all else makes its results anew, on all
+sides. A library that is not installed is left out, and what has no other is not measured. A bound that is not kept is
+shown as MISSED, and then the exit status is 1.
 """
 
 import argparse
@@ -31,18 +33,22 @@ import tinyc
 from cpu_cases import Case, Group, groups
 from figures import Figures, machine, show
 from timing import IDLE_SECONDS, repeated, seconds
-from tinyc.runtime.threads import THREADS_VARIABLE
+from tinyc.runtime.threads import THREADS_VARIABLE, thread_count
 from tinyc.text.table import Table
 
 RESULTS = Path(__file__).parent / "results" / "cpu.txt"
-PACKAGES = ("llvmlite", "numpy")
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+#: What a case may be beside. The numbers of all others are compared with those of the first that there are.
+LIBRARIES = ("numpy", "torch", "onnxruntime")
+INSTALLED = tuple(name for name in LIBRARIES if importlib.util.find_spec(name) is not None)
 #: What says how many threads there are: BLAS libraries and torch read it when they are loaded.
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_VARIABLE)
 THREAD_COUNTS = (1, 2)
 ROUNDS = 9
 #: Seconds that each side has in a round, at the least.
 ROUND_SECONDS = 0.05
+#: A side whose first call takes more seconds is not called again, and each round has that time: torch takes a minute
+#: for a product of bf16 where the CPU has no instructions of it.
+LONG_SECONDS = 2
 
 Sides = Mapping[str, Callable[[], Any]]
 #: Of a case: the speed of each side, and `ratio`.
@@ -54,19 +60,25 @@ _ALONE = "alone"
 
 
 def measured(case: Case, rounds: int) -> dict[str, float]:
-    """The speed of each side, and tinyc's over the faster library's."""
+    """The speed of each side, and tinyc's over the fastest library's."""
     sides = dict(_sides(case))
-    results = {name: side() for name, side in sides.items()}
+    results: dict[str, Any] = {}
+    firsts: dict[str, float] = {}
+    for name, side in sides.items():
+        start = time.perf_counter()
+        results[name] = side()
+        firsts[name] = time.perf_counter() - start
     results.pop(_ALONE, None)
-    expected = np.asarray(results.pop("numpy" if case.in_numpy is not None else "torch"), np.float64)
+    libraries = libraries_of(case)
+    expected = np.asarray(results.pop(libraries[0]), np.float64)
     most = case.tolerance * np.abs(expected).max()
     for name, found in results.items():
         error = np.abs(np.asarray(found, np.float64) - expected).max()
         if not error <= most:
             raise SystemExit(f"{case.name}: {name}'s numbers are off by {error:g}; {most:g} is allowed")
     if case.alone is not None:
-        del sides["torch"]  # it was for the numbers
-    times = [{name: _repeated(side) for name, side in sides.items()} for _ in range(rounds)]
+        sides = {name: side for name, side in sides.items() if name not in libraries}  # they were for the numbers
+    times = [{name: _repeated(side, firsts[name]) for name, side in sides.items()} for _ in range(rounds)]
     speeds = {name: case.work / min(each[name] for each in times) / 1e9 for name in sides}
     ratios = {name: median(each[name] / each["tinyc"] for each in times) for name in sides if name != "tinyc"}
     return {**speeds, "ratio": min(ratios.values())}
@@ -74,34 +86,50 @@ def measured(case: Case, rounds: int) -> dict[str, float]:
 
 def _sides(case: Case) -> Sides:
     """What computes a case, by name; each call gives its result."""
-    kept = {name: case.arrays[name] for name in case.weights}
-    model = tinyc.compile(case.program, plan=case.plan, weights=kept)
-    arrays = {name: array for name, array in case.arrays.items() if name not in kept}
+    if case.in_numpy is not None:
+        return _writing_sides(case, case.in_numpy)
+    model = tinyc.compile(case.program, plan=case.plan)
+    arrays = {name: case.arrays[name] for name in model.inputs}
     (output,) = model.outputs
-    if case.in_numpy is None:
+    sides: dict[str, Callable[[], Any]] = {"tinyc": lambda: model.run_named(arrays)[output]}
+    if "torch" in INSTALLED:
         tensors, torch = [_tensor(each) for each in case.arrays.values()], _torch()
-        sides: dict[str, Callable[[], Any]] = {
-            "tinyc": lambda: model.run_named(arrays)[output],
-            "torch": lambda: _array(case.in_torch(torch, *tensors)),
-        }
+        sides["torch"] = lambda: _array(case.in_torch(torch, *tensors))
         if case.is_compiled:
             in_torch = torch.compile(partial(case.in_torch, torch))
+            in_torch(*tensors)  # compiles it
             sides["torch.compile"] = lambda: _array(in_torch(*tensors))
-        if case.alone is not None:
-            product = tinyc.compile(case.alone, weights=kept)
-            factors = {each: arrays[each] for each in product.inputs}
-            sides[_ALONE] = lambda: product.run_named(factors)
-        return sides
-    in_numpy, (a, b) = case.in_numpy, arrays.values()
+    if case.in_onnxruntime is not None and "onnxruntime" in INSTALLED:
+        from onnxruntime_session import session_of
+
+        session = session_of(case.in_onnxruntime.SerializeToString(), thread_count())
+        sides["onnxruntime"] = lambda: session.run(None, arrays)[0]
+    if case.alone is not None:
+        product = tinyc.compile(case.alone)
+        factors = {each: arrays[each] for each in product.inputs}
+        sides[_ALONE] = lambda: product.run_named(factors)
+    return sides
+
+
+def _writing_sides(case: Case, in_numpy: Callable[..., np.ndarray]) -> Sides:
+    """The same of a case that numpy computes: all write into memory that is there."""
+    model, (a, b) = tinyc.compile(case.program, plan=case.plan), case.arrays.values()
+    (output,) = model.outputs
     mine, theirs, torchs = (np.empty_like(in_numpy(a, b)) for _ in range(3))
-    written: dict[str, Callable[[], Any]] = {
-        "tinyc": lambda: model.run_named(arrays, out={output: mine})[output],
+    sides: dict[str, Callable[[], Any]] = {
+        "tinyc": lambda: model.run_named(case.arrays, out={output: mine})[output],
         "numpy": lambda: in_numpy(a, b, out=theirs),
     }
-    if HAS_TORCH:
+    if "torch" in INSTALLED:
         left, right, result = map(_tensor, (a, b, torchs))
-        written["torch"] = lambda: _array(case.in_torch(_torch(), left, right, out=result))
-    return written
+        sides["torch"] = lambda: _array(case.in_torch(_torch(), left, right, out=result))
+    return sides
+
+
+def libraries_of(case: Case) -> list[str]:
+    """The libraries that compute a case and are installed."""
+    ways = case.in_numpy, case.in_torch, case.in_onnxruntime
+    return [name for name, way in zip(LIBRARIES, ways, strict=True) if way is not None and name in INSTALLED]
 
 
 def _torch() -> Any:
@@ -121,8 +149,10 @@ def _array(tensor: Any) -> np.ndarray:
     return tensor.numpy()
 
 
-def _repeated(work: Callable[[], Any]) -> float:
-    """Seconds of a call, of as many as fill a round."""
+def _repeated(work: Callable[[], Any], first: float) -> float:
+    """Seconds of a call, of as many as fill a round; the `first` one took so many."""
+    if first > LONG_SECONDS:
+        return first
     time.sleep(IDLE_SECONDS)
     once = seconds(work)
     if once > ROUND_SECONDS:
@@ -154,7 +184,7 @@ def _chosen(match: str) -> Iterator[tuple[Group, Case]]:
     """The cases whose group and name have a text, and that there is a library for."""
     for group in groups():
         for case in group.cases():
-            if match in f"{group.name}: {case.name}" and (HAS_TORCH or case.in_numpy is not None):
+            if match in f"{group.name}: {case.name}" and libraries_of(case):
                 yield group, case
 
 
@@ -172,9 +202,14 @@ def table_of(group: Group, threads: int, rows: list[Row], figures: Figures) -> T
     return Table(f"{group.name}, {called}, {group.unit}", ("case", *sides, "ratio"), tuple(cells))
 
 
+def heading() -> str:
+    """Where it was measured, beside what, and what is not there."""
+    return machine(("llvmlite", *INSTALLED), *(f"{name} not installed" for name in LIBRARIES if name not in INSTALLED))
+
+
 def main() -> int:
     """Print the tables, and return 1 if a bound is missed."""
-    parser = argparse.ArgumentParser(description="Compare programs on the CPU with torch and numpy.")
+    parser = argparse.ArgumentParser(description="Compare programs on the CPU with torch, numpy and ONNX Runtime.")
     parser.add_argument("--match", default="", help="only cases whose group and name, as 'group: name', have this text")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds that ratios are the median of")
     parser.add_argument("--record", action="store_true", help=f"write {RESULTS.name} as well")
@@ -183,7 +218,7 @@ def main() -> int:
     if options.worker:
         json.dump(_measured_here(options), sys.stdout)
         return 0
-    figures = Figures("speed over the faster library's")
+    figures = Figures("speed over the fastest library's")
     found = {threads: with_threads(threads, options) for threads in THREAD_COUNTS}
     if not any(found.values()):
         parser.error(f"no case's group and name have {options.match!r}; see cpu_cases.py")
@@ -193,11 +228,10 @@ def main() -> int:
         for threads in THREAD_COUNTS
         if group.name in found[threads]
     ]
-    heading = machine((*PACKAGES, "torch") if HAS_TORCH else PACKAGES, *([] if HAS_TORCH else ["torch not installed"]))
-    show(heading, figures.table, *tables)
+    show(heading(), figures.table, *tables)
     if options.record:
         with RESULTS.open("w", encoding="utf-8") as file, redirect_stdout(file):
-            show(heading, figures.table, *tables)
+            show(heading(), figures.table, *tables)
     return int(figures.missed > 0)
 
 

@@ -1,6 +1,7 @@
 """What `cpu.py` measures: programs in groups, each with the same in torch, and the work that its speed is counted in.
 
-In: nothing. Out: `Group`s of `Case`s. Products are Tiny programs, which numpy computes as well; all else is ONNX.
+In: nothing. Out: `Group`s of `Case`s. Products are Tiny programs, which numpy computes as well if they are of f32; all
+else is ONNX.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,9 +12,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.numpy_helper
 import onnx.parser
 
-from gemm_cases import LAYOUTS, Product
+from gemm_cases import KINDS, LAYOUTS, Product
 from workloads.graph import Graph
 
 Arrays = Mapping[str, np.ndarray]
@@ -42,12 +44,13 @@ LENGTHS = (128, 512, 1024, 4096)
 
 @dataclass(frozen=True)
 class Case:
-    """A program, its inputs, and the same in torch, from tensors to a tensor.
+    """A program, its inputs and weights, and the same in torch, from tensors to a tensor.
 
-    Where `in_numpy` says how, numpy computes it as well, and all write into memory that is there already. Where it
-    `is_compiled`, torch.compile's function counts as a library of its own. A program `alone`, which is less than the
-    case or has no `plan`, has the place of the libraries: its time counts, of its numbers nothing is asked. Results may
-    be off by `tolerance` of the largest element. The arrays `weights` are given once.
+    Where `in_numpy` says how, numpy computes it as well, and all write into memory that is there already. Where there
+    is a model `in_onnxruntime`, ONNX Runtime computes it as well. Where it `is_compiled`, torch.compile's function
+    counts as a library of its own. A program `alone`, which is less than the case or has no `plan`, has the place of
+    the libraries: its time counts, of its numbers nothing is asked. Results may be off by `tolerance` of the largest
+    element. Weights are those of `arrays` that the program has, and no input for.
     """
 
     name: str
@@ -56,10 +59,10 @@ class Case:
     work: float
     in_torch: Callable[..., Any]
     in_numpy: Callable[..., np.ndarray] | None = None
+    in_onnxruntime: onnx.ModelProto | None = None
     tolerance: float = 1e-4
     is_compiled: bool = False
     alone: Any = None
-    weights: tuple[str, ...] = ()
     plan: Any = None
 
 
@@ -80,9 +83,9 @@ class Group:
 def groups() -> list[Group]:
     """All that is measured."""
     return [
-        Group("f32 products", "GFLOP/s", _products, geometric_mean=1.0, worst=0.8),
-        Group("bf16 products", "GFLOP/s", partial(_narrow_products, "bf16"), geometric_mean=0.8),
-        Group("int8 products", "GFLOP/s", partial(_narrow_products, "i8"), geometric_mean=0.8),
+        Group("f32 products", "GFLOP/s", partial(_products, "tf32"), geometric_mean=1.0, worst=0.8),
+        Group("bf16 products", "GFLOP/s", _narrow_products, geometric_mean=0.8),
+        Group("int8 products", "GFLOP/s", _integer_products, geometric_mean=0.8),
         Group("products with bias and GELU, beside the product alone", "GFLOP/s", _epilogues, worst=0.95),
         Group("convolutions", "GFLOP/s", _convolutions, geometric_mean=0.9),
         Group("convolutions by Winograd's algorithm, beside the implicit GEMM", "GFLOP/s", _by_winograd),
@@ -96,54 +99,65 @@ def groups() -> list[Group]:
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
-def _products() -> Iterator[Case]:
-    """Cubes in all layouts, products of few rows, and many small ones."""
-    for n in CUBES:
-        yield from (_product(n, n, n, layout) for layout in LAYOUTS)
-    yield from (_product(m, SIDE, SIDE, "nn") for m in ROWS)
-    yield _batched(64, 128, 128, 64)
+def _products(kind: str) -> Iterator[Case]:
+    """Cubes in all layouts, products of few rows, and many small ones; `tf32` is f32: a CPU rounds nothing."""
+    yield from (_product(Product(n, n, n, kind, layout)) for n in CUBES for layout in LAYOUTS)
+    yield from (_product(Product(m, SIDE, SIDE, kind)) for m in ROWS)
+    yield _batched(64, 128, 128, 64, kind)
 
 
-def _product(m: int, n: int, k: int, layout: str) -> Case:
-    product = Product(m, n, k, "tf32", layout)  # of f32, which a CPU rounds to nothing less
-    moved = layout[0] == "t", layout[1] == "t"
+def _product(product: Product) -> Case:
+    moved = product.layout[0] == "t", product.layout[1] == "t"
 
     def in_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         left, right = (each.T if is_moved else each for each, is_moved in zip((a, b), moved, strict=True))
         return np.matmul(left, right, out=out)
 
-    def in_torch(torch: Torch, a: Torch, b: Torch, out: Torch) -> Torch:
+    def in_torch(torch: Torch, a: Torch, b: Torch, out: Torch = None) -> Torch:
         left, right = (each.mT if is_moved else each for each, is_moved in zip((a, b), moved, strict=True))
         return torch.matmul(left, right, out=out)
 
-    arrays = {name: _normal(shape) for name, shape in product.shapes.items() if name in ("a", "b")}
-    return Case(f"{m} × {n} × {k}, {layout}", product.program, arrays, product.flops, in_torch, in_numpy)
+    arrays = {name: _normal(shape) for name, shape in product.shapes.items()}
+    name = f"{product.m} × {product.n} × {product.k}, {product.layout}"
+    return Case(name, product.program, arrays, product.flops, in_torch, in_numpy)
 
 
-def _batched(batch: int, m: int, n: int, k: int) -> Case:
-    graph = Graph()
-    a, b = graph.input("a", "fp32", batch, m, k), graph.input("b", "fp32", batch, k, n)
-    space = (batch, m, n, k)
-    c = (a.expand(space, 0, 1, 3) * b.permute(0, 2, 1).expand(space, 0, 2, 3)).reduce("SUM", 3)
+def _batched(batch: int, m: int, n: int, k: int, kind: str) -> Case:
+    graph, types = Graph(), KINDS[kind]
+    shapes, space = {"a": (batch, m, k), "b": (batch, k, n)}, (batch, m, n, k)
+    a, b = (graph.input(name, types.operand, *shape) for name, shape in shapes.items())
+    c = a.expand(space, 0, 1, 3) * b.permute(0, 2, 1).expand(space, 0, 2, 3)
+    program = graph.program(c.reduce("SUM", 3, dtype=types.accumulator).to(types.output))
 
-    def in_torch(torch: Torch, a: Torch, b: Torch, out: Torch) -> Torch:
+    def in_torch(torch: Torch, a: Torch, b: Torch, out: Torch = None) -> Torch:
         return torch.matmul(a, b, out=out)
 
-    arrays = {"a": _normal((batch, m, k)), "b": _normal((batch, k, n))}
-    work = 2 * batch * m * n * k
-    return Case(f"{batch} of {m} × {n} × {k}", graph.program(c), arrays, work, in_torch, np.matmul)
+    arrays = {name: _normal(shape) for name, shape in shapes.items()}
+    return Case(f"{batch} of {m} × {n} × {k}", program, arrays, 2 * batch * m * n * k, in_torch, np.matmul)
 
 
-def _narrow_products(kind: str) -> Iterator[Case]:
-    """Cubes of a type with less than 32 bits, for which torch takes minutes where a CPU has no instructions of it."""
+def _narrow_products() -> Iterator[Case]:
+    """The same of bf16, which numpy does not multiply."""
+    for case in _products("bf16"):
+        arrays = {name: array.astype(ml_dtypes.bfloat16) for name, array in case.arrays.items()}
+        yield replace(case, arrays=arrays, in_numpy=None, tolerance=1e-2)
+
+
+def _integer_products() -> Iterator[Case]:
+    """Cubes of bytes with sums of 32 bits."""
     for n in CUBES[:-1]:
-        product = Product(n, n, n, kind, "nn")
-        if kind == "i8":
-            arrays = {name: np.random.default_rng(0).integers(-128, 128, (n, n)).astype(np.int8) for name in "ab"}
-            yield Case(f"{n} × {n} × {n}", product.program, arrays, product.flops, _of_integers, tolerance=0)
-        else:
-            arrays = {name: _normal((n, n)).astype(ml_dtypes.bfloat16) for name in "ab"}
-            yield Case(f"{n} × {n} × {n}", product.program, arrays, product.flops, _matmul, tolerance=1e-2)
+        product = Product(n, n, n, "i8")
+        arrays = {name: np.random.default_rng(0).integers(-128, 128, (n, n)).astype(np.int8) for name in "ab"}
+        in_onnxruntime = _onnx("y = MatMulInteger(a, b)", arrays, (n, n), result="int32")
+        yield Case(
+            f"{n} × {n} × {n}",
+            product.program,
+            arrays,
+            product.flops,
+            lambda torch, a, b: torch._int_mm(a, b),
+            in_onnxruntime=in_onnxruntime,
+            tolerance=0,
+        )
 
 
 def _epilogues() -> Iterator[Case]:
@@ -160,32 +174,22 @@ def _epilogues() -> Iterator[Case]:
         yield Case(f"{n} × {n} × {n}", program, arrays, 2 * n**3, in_torch, alone=alone)
 
 
-def _matmul(torch: Torch, a: Torch, b: Torch) -> Torch:
-    return torch.matmul(a, b)
-
-
-def _of_integers(torch: Torch, a: Torch, b: Torch) -> Torch:
-    return torch._int_mm(a, b)
-
-
 # --- convolutions -----------------------------------------------------------------------------------------------------
 
 
 def _convolutions() -> Iterator[Case]:
-    """Those of ResNet-50, and the depthwise ones of MobileNet-v2, of one image and of eight."""
+    """Those of ResNet-50, and the depthwise ones of MobileNet-v2, of one image and of eight; weights are given once."""
     for batch in (1, 8):
         for channels, filters, kernel, stride, side in RESNET_50:
-            yield _convolution(batch, channels, filters, kernel, stride, side)
+            yield convolution(batch, channels, filters, kernel, stride, side)
         for channels, stride, side in MOBILENET:
-            yield _convolution(batch, channels, channels, 3, stride, side, groups=channels)
+            yield convolution(batch, channels, channels, 3, stride, side, groups=channels)
 
 
-def _convolution(batch: int, channels: int, filters: int, kernel: int, stride: int, side: int, groups: int = 1) -> Case:
+def convolution(batch: int, channels: int, filters: int, kernel: int, stride: int, side: int, groups: int = 1) -> Case:
+    """That of a square kernel, padded so that without a stride the image keeps its size."""
     pad, out = kernel // 2, -(-side // stride)
-    arrays = {
-        "x": _normal((batch, channels, side, side)),
-        "w": _normal((filters, channels // groups, kernel, kernel)),
-    }
+    x, w = _normal((batch, channels, side, side)), _normal((filters, channels // groups, kernel, kernel))
     asked = f"pads = {[pad] * 4}, strides = {[stride] * 2}, group = {groups}"
 
     def in_torch(torch: Torch, x: Torch, w: Torch) -> Torch:
@@ -194,17 +198,17 @@ def _convolution(batch: int, channels: int, filters: int, kernel: int, stride: i
     kind = "depthwise" if groups > 1 else f"{kernel} × {kernel}"
     name = f"{batch} of {channels} × {side}², {kind}, to {filters}{f', stride {stride}' if stride > 1 else ''}"
     work = 2 * batch * filters * out * out * channels // groups * kernel * kernel
-    program = _onnx(f"y = Conv<{asked}>(x, w)", arrays, (batch, filters, out, out))
-    return Case(name, program, arrays, work, in_torch)
+    program = _onnx(f"y = Conv<{asked}>(x, w)", {"x": x}, (batch, filters, out, out), w=w)
+    return Case(name, program, {"x": x, "w": w}, work, in_torch, in_onnxruntime=program)
 
 
 def _by_winograd() -> Iterator[Case]:
-    """Those of 3 × 3 without strides, weights given once; work is that of the sums as they are written."""
+    """Those of 3 × 3 without strides; work is that of the sums as they are written."""
     for batch in (1, 8):
         for channels, filters, kernel, stride, side in RESNET_50:
             if (kernel, stride) == (3, 1):
-                case = _convolution(batch, channels, filters, kernel, stride, side)
-                yield replace(case, alone=case.program, weights=("w",), plan={"algo_choice": {"conv": "winograd_3x3"}})
+                case = convolution(batch, channels, filters, kernel, stride, side)
+                yield replace(case, alone=case.program, plan={"algo_choice": {"conv": "winograd_3x3"}})
 
 
 # --- rows, elements and others ----------------------------------------------------------------------------------------
@@ -294,13 +298,17 @@ def _normal(shape: Sequence[int], seed: int = 0) -> np.ndarray:
 
 
 #: What ONNX's text calls the types of arrays.
-_ONNX_NAMES = {"float32": "float", "bfloat16": "bfloat16", "int64": "int64"}
+_ONNX_NAMES = {"float32": "float", "bfloat16": "bfloat16", "int64": "int64", "int8": "int8"}
 
 
-def _onnx(body: str, arrays: Arrays, shape: Sequence[int]) -> onnx.ModelProto:
-    """A model of the body of a graph, whose result is `y`."""
+def _onnx(
+    body: str, arrays: Arrays, shape: Sequence[int], result: str | None = None, **weights: np.ndarray
+) -> onnx.ModelProto:
+    """A model of the body of a graph, whose result is `y`, of the type of the first input unless it is said."""
     inputs = ", ".join(f"{_ONNX_NAMES[each.dtype.name]}{[*each.shape]} {name}" for name, each in arrays.items())
     first = next(iter(arrays.values()))
-    output = f"{_ONNX_NAMES[first.dtype.name]}{[*shape]} y"
+    output = f"{result or _ONNX_NAMES[first.dtype.name]}{[*shape]} y"
     text = f'<ir_version: 10, opset_import: ["" : 23]> case ({inputs}) => ({output}) {{ {body} }}'
-    return onnx.parser.parse_model(text)
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in weights.items())
+    return model

@@ -32,11 +32,9 @@ def main() -> None:
         loaded = tinyc.load(model, threads=1)
         run = loaded.run_named
     else:
-        import onnxruntime
+        from onnxruntime_session import session_of
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        session = session_of(model, threads=1)
 
         def run(inputs: dict[str, np.ndarray]) -> object:
             return session.run(None, inputs)

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.parser
-import onnxruntime
 from onnx import TensorProto, helper
 
 import tinyc
 from figures import Figures, machine, show
 from model_memory import peaks
 from onnx_models import MODELS, ModelCase
+from onnxruntime_session import session_of
 from timing import IDLE_SECONDS, least_seconds, repeated, seconds
 from tinyc.analysis.graphs import main_function
 from tinyc.driver.compiled_model import CompiledModel
@@ -83,7 +83,7 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
     outputs = compiled.run_named(inputs)
     weights = sum(np.prod(each.dims) * 4 for each in model.graph.initializer)
     boundary = weights + sum(each.nbytes for each in (*inputs.values(), *outputs.values()))
-    session, names = onnxruntime_of(model, 0), list(outputs)
+    session, names = session_of(model.SerializeToString(), 0), list(outputs)
     pairs = list(zip(outputs.values(), session.run(names, inputs), strict=True))
     for one, other in pairs:
         np.testing.assert_allclose(
@@ -102,18 +102,12 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
 def beside_onnxruntime(case: ModelCase, threads: int) -> tuple[float, float]:
     """The seconds of a run of a model with as many threads: tinyc's, ONNX Runtime's."""
     model = case.build(**case.large)
-    compiled, session = tinyc.compile(model, bind=case.bind, threads=threads), onnxruntime_of(model, threads)
+    compiled = tinyc.compile(model, bind=case.bind, threads=threads)
+    session = session_of(model.SerializeToString(), threads)
     inputs = random_inputs_of(compiled)
     names = list(compiled.run_named(inputs))
     own, theirs = by_turns(lambda: compiled.run_named(inputs), lambda: session.run(names, inputs))
     return own, theirs
-
-
-def onnxruntime_of(model: onnx.ModelProto, threads: int) -> onnxruntime.InferenceSession:
-    """A session of ONNX Runtime with as many threads, or, of 0, as it chooses."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def regions_of(lowering: Lowering) -> Sequence[Region]:
@@ -189,7 +183,7 @@ def calls_table(threads: int, figures: Figures) -> Table:
     for name, (body, length) in SMALL_OPS.items():
         graph = f"case (float[64] a, float[64] b) => (float[{length}] y) {{ {body} }}"
         model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 23]> {graph}')
-        compiled, session = tinyc.compile(model, threads=threads), onnxruntime_of(model, threads)
+        compiled, session = tinyc.compile(model, threads=threads), session_of(model.SerializeToString(), threads)
         inputs = random_inputs_of(compiled)
         (expected,) = session.run(["y"], inputs)
         np.testing.assert_allclose(compiled.run_named(inputs)["y"], np.asarray(expected), ALLOWED, ALLOWED)
