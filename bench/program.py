@@ -28,6 +28,7 @@ from timing import least_seconds
 from tinyc.runtime.jit import TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
 from tinyc.runtime.threads import team
+from workloads.graph import Graph
 
 PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 WORKER = "program_worker.py"
@@ -49,10 +50,19 @@ def added(*shape: int | str) -> dict[str, Any]:
     return {"uops": [*inputs, {"id": "s", "uop": "ADD", "src": ["x", "w"]}]}
 
 
+def products(count: int, m: int, n: int, k: int) -> dict[str, Any]:
+    """Return Tiny JSON of products of one tensor with several: kernels of one generation."""
+    graph, space = Graph(), (m, n, k)
+    x = graph.input("x", "fp32", m, k).expand(space, 0, 2)
+    weights = [graph.input(f"w{number}", "fp32", k, n).permute(1, 0) for number in range(count)]
+    return graph.program(*((x * each.expand(space, 1, 2)).reduce("SUM", 2) for each in weights))
+
+
 PROGRAMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "x + w, [8]": (added(8), {}),
     "x + w, [M, K]": (added("M", "K"), {}),
     "softmax, [M, N], 6 kernels and an arena": (str(SOFTMAX), {"fusion": "none"}),
+    "6 products, [64, 128, 128], kernels of a generation for 2 threads": (products(6, 64, 128, 128), {"threads": 2}),
 }
 
 
@@ -103,10 +113,11 @@ def team_start() -> Figures:
     if run is not None:
         code = Code(tinyc.compile(added(AXIS)).artifact().code, [], [TEAM_FUNCTION])
         for count, most in ((1, None), (THREADS, JOIN_US)):
-            job = (ctypes.c_size_t * 8)()  # the last is how many threads have come, in all calls
+            # The first is how many threads have come, in all calls; of the kernel behind it no turn is left.
+            job = (ctypes.c_size_t * 9)(0, 1)
             start = partial(run, code.addresses[TEAM_FUNCTION], ctypes.addressof(job), count)
             figures.row(f"start and join of {count} thread{'s' * (count > 1)}", microseconds(start), "us", most)
-            figures.fact("each time as many came", job[7] == count * (1 + CALLS * WINDOWS), True)
+            figures.fact("each time as many came", job[0] == count * (1 + CALLS * WINDOWS), True)
     return figures
 
 

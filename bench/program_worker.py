@@ -1,7 +1,7 @@
 """The worker of `program.py`: calls programs of few and small kernels, and says how long a call takes.
 
 It is asked for `{"program": Tiny JSON, "options": options of tinyc.compile}` and answers the least microseconds of each
-way to call it. An array has 8 numbers along each axis: what takes time is the way to the kernels.
+way to call it. A symbol is 8: what takes time is the way to the kernels.
 """
 
 import functools
@@ -28,7 +28,10 @@ def microseconds(work: Callable[[], object]) -> float:
 def answer(question: dict[str, Any]) -> dict[str, float]:
     """Return the microseconds of a call by place, by name, and with an array for the output."""
     model = tinyc.compile(question["program"], **question["options"])
-    arrays = [np.ones((AXIS,) * len(each.type.shape), np.float32) for each in model.signature.inputs]
+    shapes = [
+        [extent if isinstance(extent, int) else AXIS for extent in each.type.shape] for each in model.signature.inputs
+    ]
+    arrays = [np.ones(shape, np.float32) for shape in shapes]
     by_name = dict(zip(model.inputs, arrays, strict=True))
     out = model(*arrays)
     return {

@@ -11,4 +11,5 @@ agreement                           whether two executors gave the same
 example_bindings                    the programs of `examples/`, and odd sizes for the symbols of each
 cpu_levels                          a program compiled for a level of x86-64, and whether that runs here
 guard_pages, write_owners           runs that leave no buffer, and in which each byte is written by one turn
+joined_calls                        runs in which kernels of a generation come together
 """

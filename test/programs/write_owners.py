@@ -2,7 +2,8 @@
 
 In: a program as `CpuExecutable` takes it. Out: its outputs, or an `AssertionError` that names the kernel: two turns
 have written the same byte, or two threads to the same workspace; a write is to no buffer that the kernel writes; or
-some of that is written by none.
+some of that is written by none. Or it names two kernels of a generation of which one writes what the other reads or
+writes, or holds in the workspace of another thread.
 
 Turns are computed one at a time, with the addresses of one thread after the other, in memory that is full of one byte
 and then of another, all but what the kernel reads: whichever byte is written, it differs from one of the two. What is
@@ -10,11 +11,11 @@ read and overwritten in place keeps its values, so that a write of the same valu
 """
 
 import ctypes
+from itertools import combinations, groupby
 
 import numpy as np
 
 from tinyc.runtime.cpu import CpuExecutable
-from tinyc.runtime.cpu_frame import TeamWork
 
 #: What memory is full of before a turn.
 FILLERS = (0x55, 0xAA)
@@ -32,9 +33,14 @@ class RecordingExecutable(CpuExecutable):
         memory, frame = _Memory(run, self.program, prepared.arena_bytes), prepared.take()
         frame.fill(run.inputs, memory.outputs, memory.arena_address, run.key)
         frame.fill_pool(memory.pool_address)
-        for call in frame.every_call if run.prepares else frame.calls:
-            _Launch(memory, self.program, call).record(self._kernels.threads)
-            self.turns += call.turns
+        calls = frame.every_call if run.prepares else frame.calls
+        for _, generation in groupby(calls, lambda call: call.launch.kernel.generation):
+            launches = [_Launch(memory, self.program, call, number) for number, call in enumerate(generation)]
+            for each in launches:
+                self.turns += each.record(self._kernels.threads)
+            for one, other in combinations(launches, 2):
+                one.require_independence(other)
+                other.require_independence(one)
         for array, found in zip(run.outputs, memory.outputs, strict=True):
             array[...] = found
         if run.pool is not None:
@@ -72,27 +78,26 @@ class _Memory:
 
 
 class _Launch:
-    """A launch whose turns are recorded."""
+    """A launch, one of several of its generation, whose turns are recorded."""
 
-    def __init__(self, memory, program, call):
+    def __init__(self, memory, program, call, number):
         kernel = call.launch.kernel
         own = program.workspaces_of(kernel)
-        self._memory, self._call, self._symbol = memory, call, kernel.symbol
-        self._before = memory.bytes.copy()
+        self._memory, self._call, self._symbol, self._number = memory, call, kernel.symbol, number
         self._kept = memory.mask({*kernel.reads} - own)
         self._written = memory.mask({*kernel.writes} - own)
         self._work = _work_of(call)
 
     def record(self, threads):
-        """Compute each turn by itself; what the launch writes is in memory afterwards.
+        """Compute each turn by itself, and return how many there are; what the launch writes is in memory afterwards.
 
         Raises:
             AssertionError: a byte has no owner, or several.
         """
-        threads = min(threads, self._call.turns)
+        self._before = self._memory.bytes.copy()
         owners = np.full(self._memory.bytes.size, -1)
         for turn in range(self._call.turns):
-            thread = turn % threads
+            thread = (turn + self._number) % threads
             changed = self._changed(thread, turn, turn + 1)
             owner = np.where(self._written, turn, thread)
             shared = changed & (owners >= 0) & (owners != owner)
@@ -100,6 +105,21 @@ class _Launch:
             owners[changed] = owner[changed]
         self._check(owners)
         self._compute_in_another_order(threads)
+        self._results, self._held_by = (owners >= 0) & self._written, np.where(self._written, -1, owners)
+        return self._call.turns
+
+    def require_independence(self, other):
+        """Check that another launch of the same generation neither reads what this one has written, nor writes there.
+
+        Raises:
+            AssertionError: it does so.
+        """
+        beside = f"{self} writes what {other} of the same generation"
+        assert not (self._results & other._kept).any(), f"{beside} reads"
+        held = (self._results & (other._held_by >= 0)) | (
+            (self._held_by >= 0) & (other._held_by >= 0) & (self._held_by != other._held_by)
+        )
+        assert not ((self._results & other._results) | held).any(), f"{beside} writes"
 
     def _check(self, owners):
         """Compare what the turns have written with what the launch as a whole writes, and what it should."""
@@ -143,8 +163,6 @@ class _Launch:
 
 def _work_of(call):
     """Return a function that runs turns low … high - 1 of a call with the addresses of a thread."""
-    if not isinstance(call.work, TeamWork):
-        return lambda _, low, high: call.work(low, high)
-    function, bufs, apart, extents = call.work._job[:4]
+    function, bufs, apart, extents = call.arguments
     kernel = KERNEL(function)
     return lambda thread, low, high: kernel(bufs + thread * apart, extents, low, high)

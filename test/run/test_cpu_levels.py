@@ -20,6 +20,7 @@ from programs.cpu_levels import (
     require_level,
     runs_here,
 )
+from programs.joined_calls import JoinedExecutable
 from programs.random_plans import planned_contractions, unless_refused
 from programs.strategies import programs
 from tinyc.analysis.cpu_product import CpuProduct
@@ -36,13 +37,14 @@ SEEN = ("with a plan of its own", "in tiles", "in panels", "of several turns", "
 def bits_with(compiled, threads):
     """Return the outputs with some threads, by name, and their bytes, which are the same in a second run.
 
-    A first run shares all turns between threads; later ones know which kernels are over too soon.
+    A first run shares all turns between threads; later ones know which kernels are over too soon. Kernels of a
+    generation come together in the third.
     """
-    executable = compiled.executable(CpuExecutable, threads)
-    first, second = (executable.run(compiled.inputs) for _ in range(2))
-    bits = {name: array.tobytes() for name, array in first.items()}
-    assert bits == {name: array.tobytes() for name, array in second.items()}
-    return first, bits
+    executable, joined = (compiled.executable(kind, threads) for kind in (CpuExecutable, JoinedExecutable))
+    runs = [each.run(compiled.inputs) for each in (executable, executable, joined)]
+    bits, *others = ({name: array.tobytes() for name, array in outputs.items()} for outputs in runs)
+    assert others == [bits, bits]
+    return runs[0], bits
 
 
 def check_at(cpu, program):

@@ -24,7 +24,7 @@ from programs.guard_pages import PAGE, EndGuardedExecutable, GuardedBuffer, Guar
 from programs.one_contraction import contractions
 from programs.strategies import programs
 from tinyc.executors import reference
-from tinyc.runtime.cpu_frame import Call, Pace
+from tinyc.runtime.cpu_calls import Call, KernelArguments, Pace
 
 
 def run_guarded(program, cpu):
@@ -93,7 +93,8 @@ def launch_of():
 
     def made(work):
         kernel = SimpleNamespace(symbol="wrong")
-        return Call(SimpleNamespace(kernel=kernel), work, lambda low, high: work(), 1, Pace(), "", 1)
+        launch, arguments = SimpleNamespace(kernel=kernel), KernelArguments(0, 0, 0, 0)
+        return Call(launch, arguments, work, lambda low, high: work(), 1, Pace(), "", 1)
 
     return made
 

@@ -1,5 +1,7 @@
 """Each byte that a kernel writes has one owner: one of its turns, or in a workspace one thread.
 
+No other kernel of its generation reads it, or writes there.
+
 `--random-examples N` runs more programs than those of CI, new ones each time.
 """
 
@@ -116,3 +118,13 @@ def test_a_byte_with_no_owner_or_several_is_told(kind):
         return
     with pytest.raises(AssertionError, match=f"kernel 'elementwise_neg': {told}"):
         executable.run(compiled.inputs)
+
+
+def test_kernels_of_a_generation_that_need_each_other_are_told():
+    compiled = CompiledProgram(existing_program("softmax"), HOST, fusion="none")
+    assert len({kernel.generation for kernel in compiled.artifact.program.kernels}) > 3
+    compiled.executable(RecordingExecutable, THREADS[-1]).run(compiled.inputs)
+    at_once = tuple(replace(kernel, generation=0) for kernel in compiled.artifact.program.kernels)
+    compiled.artifact = replace(compiled.artifact, program=replace(compiled.artifact.program, kernels=at_once))
+    with pytest.raises(AssertionError, match=r"writes what kernel '.*' of the same generation (reads|writes)"):
+        compiled.executable(RecordingExecutable, THREADS[-1]).run(compiled.inputs)

@@ -19,7 +19,7 @@ from tinyc.runtime import cpu, sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.arrays import address_of
 from tinyc.runtime.cpu import in_chunks
-from tinyc.runtime.cpu_frame import Pace
+from tinyc.runtime.cpu_calls import Pace
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import Code
 
@@ -145,7 +145,7 @@ def test_turns_that_take_long_in_a_team_are_not_tried_without(run_of):
 def test_a_short_launch_is_one_call_that_nobody_times(monkeypatch, alone_seconds, short):
     device = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
     _, frames = device._bound_to(((100,),))
-    frames._paces[:] = [Pace(turns=1000, alone_seconds=alone_seconds)]
+    frames._paces[:] = [Pace(turns=1000, alone_seconds=alone_seconds, tries=0)]
     timed = []
     monkeypatch.setattr(cpu, "in_chunks", lambda *arguments: timed.append(arguments) or in_chunks(*arguments))
     values = np.arange(100, dtype=np.int8)

@@ -57,7 +57,7 @@ def in_a_team(kernel, turns, threads, at_once=1, bufs=0):
     program = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
     function = _KERNEL(kernel)
     address = ctypes.cast(function, ctypes.c_void_p).value
-    job = (ctypes.c_size_t * 8)(address, bufs, 256, 0, 0, turns, at_once, 0)
+    job = (ctypes.c_size_t * 9)(0, address, bufs, 256, 0, 0, turns, at_once, 0)
     team()(program._code.addresses[TEAM_FUNCTION], ctypes.addressof(job), threads)
 
 

@@ -5,7 +5,8 @@ Every symbol of the result that is visible from outside:
 * `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`: one kernel over part of its parallel outer loop.
   `bufs` are the launch's pointers in the order of its parameters, then its status slot if it has one; `extents` are its
   extents.
-* `kernel_team(void* job)`: what each thread of a team runs, which shares the turns of one kernel (`runtime.cpu_frame`).
+* `generation_team(void* job)`: what each thread of a team runs, which shares the turns of one kernel, or of several of
+  a generation (`runtime.cpu_calls`).
 * `kernel_impl(input_0, …, output_0, …, arena, status, [pool,] symbols…)`: the kernels of a run, one generation after
   the other.
 * `kernel_main(void** bufs, size_t* shape_vars)`: the entry. `bufs` are the inputs, the outputs, the arena (64-byte

@@ -89,33 +89,40 @@ def _are_same(bufs: ir.Value, overwritten: Mapping[int, int]) -> ir.Value:
     return functools.reduce(arith.andi, same)
 
 
-#: `kernel_team(job)`: what each thread of a team runs. The job has, 8 bytes each, the kernel's function, the `bufs` of
-#: the first thread and how far apart those of two threads are, the `extents`, the next turn and the end of the turns,
-#: how many a thread takes at a time, and how many threads there are already.
+#: `generation_team(job)`: what each thread of a team runs. The job has, 8 bytes each, how many threads there are
+#: already, and then for each kernel its function, the `bufs` of the first thread and how far apart those of two threads
+#: are, the `extents`, the next turn and the end of the turns, and how many a thread takes at a time. A null is the end.
 _TEAM = """
 llvm.func @{name}(%job: !llvm.ptr) {{
   %one = llvm.mlir.constant(1 : i64) : i64
-  %kernel = llvm.load %job : !llvm.ptr -> !llvm.ptr
-  %bufs_at = llvm.getelementptr %job[1] : (!llvm.ptr) -> !llvm.ptr, i64
-  %apart_at = llvm.getelementptr %job[2] : (!llvm.ptr) -> !llvm.ptr, i64
-  %extents_at = llvm.getelementptr %job[3] : (!llvm.ptr) -> !llvm.ptr, i64
-  %next_at = llvm.getelementptr %job[4] : (!llvm.ptr) -> !llvm.ptr, i64
-  %end_at = llvm.getelementptr %job[5] : (!llvm.ptr) -> !llvm.ptr, i64
-  %count_at = llvm.getelementptr %job[6] : (!llvm.ptr) -> !llvm.ptr, i64
-  %threads_at = llvm.getelementptr %job[7] : (!llvm.ptr) -> !llvm.ptr, i64
-  %first = llvm.load %bufs_at : !llvm.ptr -> !llvm.ptr
+  %null = llvm.mlir.zero : !llvm.ptr
+  %thread = llvm.atomicrmw add %job, %one monotonic : !llvm.ptr, i64
+  %first = llvm.getelementptr %job[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  llvm.br ^find(%first : !llvm.ptr)
+^find(%part: !llvm.ptr):
+  %kernel = llvm.load %part : !llvm.ptr -> !llvm.ptr
+  %is_end = llvm.icmp "eq" %kernel, %null : !llvm.ptr
+  llvm.cond_br %is_end, ^done, ^begin
+^begin:
+  %bufs_at = llvm.getelementptr %part[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %apart_at = llvm.getelementptr %part[2] : (!llvm.ptr) -> !llvm.ptr, i64
+  %extents_at = llvm.getelementptr %part[3] : (!llvm.ptr) -> !llvm.ptr, i64
+  %next_at = llvm.getelementptr %part[4] : (!llvm.ptr) -> !llvm.ptr, i64
+  %end_at = llvm.getelementptr %part[5] : (!llvm.ptr) -> !llvm.ptr, i64
+  %count_at = llvm.getelementptr %part[6] : (!llvm.ptr) -> !llvm.ptr, i64
+  %part_behind = llvm.getelementptr %part[7] : (!llvm.ptr) -> !llvm.ptr, i64
+  %bufs_of_first = llvm.load %bufs_at : !llvm.ptr -> !llvm.ptr
   %apart = llvm.load %apart_at : !llvm.ptr -> i64
   %extents = llvm.load %extents_at : !llvm.ptr -> !llvm.ptr
   %end = llvm.load %end_at : !llvm.ptr -> i64
   %count = llvm.load %count_at : !llvm.ptr -> i64
-  %thread = llvm.atomicrmw add %threads_at, %one monotonic : !llvm.ptr, i64
   %offset = llvm.mul %thread, %apart : i64
-  %bufs = llvm.getelementptr %first[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %bufs = llvm.getelementptr %bufs_of_first[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
   llvm.br ^take
 ^take:
   %low = llvm.atomicrmw add %next_at, %count monotonic : !llvm.ptr, i64
   %is_left = llvm.icmp "slt" %low, %end : i64
-  llvm.cond_br %is_left, ^work, ^done
+  llvm.cond_br %is_left, ^work, ^find(%part_behind : !llvm.ptr)
 ^work:
   %after = llvm.add %low, %count : i64
   %high = llvm.intr.smin(%after, %end) : (i64, i64) -> i64
@@ -128,7 +135,7 @@ llvm.func @{name}(%job: !llvm.ptr) {{
 
 
 def write_team() -> None:
-    """Write `kernel_team(job)`."""
+    """Write `generation_team(job)`."""
     ir.InsertionPoint.current.insert(ir.Operation.parse(_TEAM.format(name=TEAM_FUNCTION)))
 
 

@@ -31,8 +31,8 @@ class ExecToLlvm(Pass):
     Requires:
         1. One `exec.function`, and a function for each kernel that it launches, as --region-to-loops makes it.
     Ensures:
-        1. No exec op is left. The functions `kernel.<name>`, `kernel_team`, `kernel_impl` and `kernel_main` are as this
-           package says.
+        1. No exec op is left. The functions `kernel.<name>`, `generation_team`, `kernel_impl` and `kernel_main` are as
+           this package says.
         2. The loops are internal functions `loops.<name>` over bare pointers, so that no name of the program meets one
            of the C library. Where launches of a kernel differ in what they write in place, they have one each.
         3. MLIR's own passes (`LOOPS_TO_LLVM` in `pipeline.py`) take the module to the LLVM dialect.

@@ -18,6 +18,7 @@ In reading order:
     perf_map, gdb_symbols         the names of kernels for `perf` and for gdb
     object_archive, elf_object    several objects as one image, and one of them as data
     object_code                   objects as code in memory
+    cpu_calls                     calls of kernels, by threads that share the turns of one or of a generation
     cpu_frame, cpu                the arguments of a run, and a run
     sim                           the simulated GPU
     assembler, cuda_driver        the GPU: PTX to machine code, and the driver,

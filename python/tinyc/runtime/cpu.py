@@ -1,9 +1,10 @@
 """The CPU device: a program and its machine code become a function on numpy arrays.
 
-Generations run one after the other, kernels of a generation too. The turns of a kernel that takes long enough are
-shared by a team of threads (`threads`). Kernels run without Python's lock, but for those that are over at once; so
-callers run at once, each in an arena of its own, which a later run takes over. Outputs are fresh arrays; inputs are
-read where they are. A kernel that takes long runs in chunks of its parallel loop, so that Python can stop it between.
+Generations run one after the other. The turns of a kernel that takes long enough are shared by a team of threads
+(`threads`), those of several kernels of a generation where that is sooner (`cpu_calls`). Kernels run without Python's
+lock, but for those that are over at once; so callers run at once, each in an arena of its own, which a later run takes
+over. Outputs are fresh arrays; inputs are read where they are. What takes long runs in chunks of its parallel loop, so
+that Python can stop it between.
 """
 
 import time
@@ -15,7 +16,8 @@ from tinyc.diagnostics import progress
 from tinyc.runtime.arena import ArenaPool
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.const_pool import PoolImage
-from tinyc.runtime.cpu_frame import Call, CpuFrame, CpuFrames, Kernels, Pace, RunTurns
+from tinyc.runtime.cpu_calls import Call, Kernels, Pace, RunTurns
+from tinyc.runtime.cpu_frame import CpuFrame, CpuFrames
 from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
@@ -70,20 +72,28 @@ class CpuExecutable(Executable[CpuFrames]):
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
             if run.pool is not None:
                 frame.fill_pool(run.pool.memory.ctypes.data)
-            for call in frame.calls if run.pool is None or not run.prepares else _preparing(frame, run.pool):
-                if call.pace.is_short and call.turns and run.timer is None:
-                    progress(call.title, 0, call.turns)
-                    call.at_once()
-                else:
-                    seconds = in_chunks(call.work, call.turns, call.pace, call.title, call.threads)
-                    if run.timer is not None:
-                        run.timer(run.bound, call.launch, seconds)
-                if run.observe is not None:
-                    self._tell_writes(run, run.observe, call.launch.kernel, frame.contents)
+            if run.prepares or run.timer is not None or run.observe is not None:
+                self._one_by_one(run, frame)
+            else:
+                for call in frame.joined_calls:
+                    if call.pace.is_known_short:
+                        progress(call.title, 0, call.turns)
+                        call.at_once()
+                    else:
+                        in_chunks(call.work, call.turns, call.pace, call.title, call.threads)
             check_status(self.program, frame.status)
         finally:
             prepared.give_back(frame)
             arenas.give_back(arena)
+
+    def _one_by_one(self, run: Run, frame: CpuFrame) -> None:
+        """Call each kernel by itself, for who asks how long it takes, what it has written, or what it reads."""
+        for call in _preparing(frame, run.pool) if run.pool is not None and run.prepares else frame.calls:
+            seconds = in_chunks(call.work, call.turns, call.pace, call.title, call.threads)
+            if run.timer is not None:
+                run.timer(run.bound, call.launch, seconds)
+            if run.observe is not None:
+                self._tell_writes(run, run.observe, call.launch.kernel, frame.contents)
 
 
 def _preparing(frame: CpuFrame, pool: PoolImage) -> Iterator[Call]:

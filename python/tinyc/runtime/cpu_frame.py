@@ -1,94 +1,26 @@
 """Arguments of kernels on the CPU: a frame has those of one run, and a later run at the same sizes takes it over.
 
-In: a program at the sizes of a run. Out: calls of machine code, whose arguments are addresses in a frame. Each thread
-of a team has addresses of its own, which differ in where its workspaces and its status slot are.
+In: a program at the sizes of a run. Out: calls of machine code (`cpu_calls`), whose arguments are addresses in a frame.
+Each thread of a team has addresses of its own, which differ in where its workspaces and its status slot are.
 """
 
 import ctypes
-import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from tinyc.runtime.arrays import address_of
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
+from tinyc.runtime.cpu_calls import Call, KernelArguments, Kernels, Pace, kernel_call, together
 from tinyc.runtime.program import KernelLaunch
 from tinyc.runtime.status import earliest_notes, fresh_status
-from tinyc.runtime.threads import TeamCall, is_forked, team
 from tinyc.vocabulary.alignment import aligned_size
 
-#: Runs the turns of a kernel's loop from the first number on, below the second one.
-RunTurns = Callable[[int, int], object]
-#: `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`
-_ARGUMENTS = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
-_KERNEL_TYPE, _LOCKED_KERNEL_TYPE = ctypes.CFUNCTYPE(None, *_ARGUMENTS), ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 _POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
-#: A launch that takes less in one thread is over before a team has come together, and left again.
-_WORTH_A_TEAM_SECONDS = 20e-6
-#: One that takes less in a team may have waited for the team more than it has worked: one thread is tried some times.
-_WORTH_A_TRY_SECONDS, _TRIES = 1e-3, 3
-#: One over buffers of so few bytes in all is tried so at first: the start of a team takes longer than most of these.
+#: A launch over buffers of so few bytes in all is tried in one thread at first: a team's start takes longer than most.
 _FEW_BYTES = 1 << 14
-#: Parts of the turns that each thread of a team takes, so that all have done about as much when none are left.
-_PARTS = 4
-
-
-@dataclass
-class Pace:
-    """How many turns of a kernel's loop one call may run, as far as earlier runs at the same sizes have told.
-
-    `seconds` is how long the last run's turns took together, `alone_seconds` the least that they took in one thread, in
-    which they may be tried so many times more; before the first run nothing is known, or that they are few.
-    """
-
-    turns: int = 1
-    seconds: float = math.inf
-    alone_seconds: float = math.inf
-    tries: int = _TRIES
-
-    @property
-    def is_short(self) -> bool:
-        """Whether one thread is known to be done so soon that nothing needs to come between its turns."""
-        return self.alone_seconds < _WORTH_A_TEAM_SECONDS
-
-    @property
-    def wants_team(self) -> bool:
-        """Whether the turns are worth a team: those that were done soon are tried without, and what they took tells."""
-        return not self.is_short and (self.tries <= 0 or self.seconds >= _WORTH_A_TRY_SECONDS)
-
-
-@dataclass(frozen=True)
-class Kernels:
-    """The addresses of kernels by symbol, that of what a thread of a team runs, and how many threads there are."""
-
-    functions: Mapping[str, int]
-    team_function: int | None
-    threads: int
-
-    @property
-    def team(self) -> TeamCall | None:
-        """What runs turns in several threads; None where there is one."""
-        return team() if self.threads > 1 and self.team_function is not None else None
-
-
-class Call(NamedTuple):
-    """A kernel's launch: its function on a range of turns, how many there are, their pace, and what it is called.
-
-    `at_once` runs all turns in the caller's thread, which keeps Python's lock: for a short launch, which would be over
-    before another thread has it. Else so many `threads` share the turns, where they are worth it.
-    """
-
-    launch: BoundLaunch
-    at_once: Callable[[], object]
-    work: RunTurns
-    turns: int
-    pace: Pace
-    title: str
-    threads: int
 
 
 class CpuFrames:
@@ -106,9 +38,12 @@ class CpuFrames:
     def take(self) -> "CpuFrame":
         """A frame that is this run's alone."""
         try:
-            return self._free.pop()  # one step, whatever other threads do
+            frame = self._free.pop()  # one step, whatever other threads do
         except IndexError:
-            return CpuFrame(self._bound, self._kernels, self._paces, self._threads, self._scratch)
+            frame = CpuFrame(self._bound, self._kernels, self._paces, self._threads, self._scratch)
+        if frame.unjoined:
+            frame.join_calls()
+        return frame
 
     def give_back(self, frame: "CpuFrame") -> None:
         """Keep a frame for a later run."""
@@ -152,6 +87,12 @@ class CpuFrame:
         #: The calls of a run that prepares what is kept, and of one that does not.
         self.every_call = self._calls(paces)
         self.calls = [each for each in self.every_call if not each.launch.kernel.prepare]
+        by_generation = itertools.groupby(self.calls, lambda each: each.launch.kernel.generation)
+        self._generations = [[each for each in calls if each.turns] for _, calls in by_generation]
+        #: Those of several calls, as long as it is not known whether they are sooner together.
+        self.unjoined = [number for number, each in enumerate(self._generations) if threads > 1 and len(each) > 1]
+        #: The calls that have something to do, several kernels of a generation together where that is sooner.
+        self.joined_calls = [*itertools.chain.from_iterable(self._generations)]
         self._keyed = any(launch.keyed for launch in bound.launches)
 
     @property
@@ -168,17 +109,20 @@ class CpuFrame:
         ):
             symbol, turns = launch.kernel.symbol, _turns(launch, self._bound)
             title = f"kernel '{symbol}' ({number + 1} of {len(launches)}), turn"
-            function, bufs = self._kernels.functions[symbol], addresses + start * _POINTER_BYTES
-            # Arguments that are of C's types already take half of the time that Python's numbers take.
-            whole = [kind(value) for kind, value in zip(_ARGUMENTS, (bufs, extents, 0, turns), strict=True)]
-            at_once = functools.partial(_LOCKED_KERNEL_TYPE(function), *whole)
-            work: RunTurns = functools.partial(_KERNEL_TYPE(function), bufs, extents)
-            threads = min(self._threads, turns)
-            if threads > 1:
-                work = TeamWork(self._kernels, work, (function, bufs, width * _POINTER_BYTES, extents), pace)
-            calls.append(Call(launch, at_once, work, turns, pace, title, threads))
+            bufs = addresses + start * _POINTER_BYTES
+            arguments = KernelArguments(self._kernels.functions[symbol], bufs, width * _POINTER_BYTES, extents)
+            calls.append(kernel_call(self._kernels, launch, arguments, turns, pace, title))
             extents += len(launch.extents) * ctypes.sizeof(ctypes.c_size_t)
         return calls
+
+    def join_calls(self) -> None:
+        """Call kernels of a generation together, once earlier runs have told that they are sooner so."""
+        for number in tuple(self.unjoined):
+            calls = together(self._kernels, self._generations[number])
+            if calls is not None:
+                self.unjoined.remove(number)
+                self._generations[number] = calls
+                self.joined_calls = [*itertools.chain.from_iterable(self._generations)]
 
     def fill(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], arena: int, key: int) -> None:
         """Write what is the run's own: where its arrays and its arena are, and the key of its random numbers."""
@@ -218,28 +162,6 @@ class CpuFrame:
         """The bytes of a buffer that a kernel has a pointer to, where they are."""
         address = self._addresses[self._places[buffer][0]]
         return np.ctypeslib.as_array((ctypes.c_uint8 * size_bytes).from_address(address))
-
-
-class TeamWork:
-    """Turns of a kernel, which a team shares where they are worth it: `alone` runs them in the caller's thread."""
-
-    def __init__(self, kernels: Kernels, alone: RunTurns, arguments: tuple[int, int, int, int], pace: Pace) -> None:
-        self._alone, self._pace, self._threads = alone, pace, kernels.threads
-        run, function = kernels.team, kernels.team_function
-        assert run is not None  # there are several threads
-        assert function is not None
-        #: What `dialects.exec.to_llvm` says that a job has.
-        self._job = (ctypes.c_size_t * 8)(*arguments)
-        self._run = functools.partial(run, function, ctypes.addressof(self._job), kernels.threads)
-
-    def __call__(self, low: int, high: int) -> None:
-        """Run the turns from `low` on, below `high`."""
-        if high - low < 2 or not self._pace.wants_team or is_forked():
-            self._alone(low, high)
-            return
-        job = self._job
-        job[4], job[5], job[6], job[7] = low, high, max(1, (high - low) // (self._threads * _PARTS)), 0
-        self._run()
 
 
 def _workspaces(launch: BoundLaunch, bound: BoundProgram) -> dict[str, int]:

@@ -22,8 +22,8 @@ _TRIPLES = {cpu_features.X86_64: "x86_64-unknown-linux-gnu", cpu_features.AARCH6
 KERNEL_PREFIX = "kernel."
 #: And in front of the name of its loops, which that function calls.
 LOOPS_PREFIX = "loops."
-#: What each thread of a team runs: it takes turns of a kernel's loop, until there are none left.
-TEAM_FUNCTION = "kernel_team"
+#: What each thread of a team runs: it takes turns of one kernel's loop after the other, until there are none left.
+TEAM_FUNCTION = "generation_team"
 #: A function of this prefix may be called before it is known to be needed.
 SPECULATABLE_PREFIX = "index."
 

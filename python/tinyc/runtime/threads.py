@@ -1,4 +1,4 @@
-"""Threads that share the turns of a kernel: a team of the OpenMP runtime that the process has, or else the system.
+"""Threads that share the turns of kernels: a team of the OpenMP runtime that the process has, or else the system.
 
 Two runtimes whose threads wait for work would take the CPUs from each other: torch brings one, for example. A team
 takes over turns a few at a time, until there are none left; which thread computes a turn makes no difference to its
