@@ -24,6 +24,7 @@ from tinyc.plan.table import PlanTable
 from tinyc.schemes.completion import (
     completed_plan,
     default_plan,
+    degradation_of,
     fields_by_scheme,
     first_few,
     fits,
@@ -48,7 +49,8 @@ class RegionPlan(Pass):
         1. The module holds `region.kernel`s.
     Ensures:
         1. Each kernel has an attribute `plan` with every decision that its scheme needs, legal for `arch`.
-        2. A remark `plan-given` or `plan-default` for each kernel says which, and why.
+        2. A remark `plan-given` or `plan-default` for each kernel says which, and why; `plan-degraded`, for which other
+           one the machine has no room.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -159,12 +161,22 @@ def planned(kernel: Kernel, candidate: Candidate, target: Machine, given: Plan |
         plan = completed_plan(chosen, candidate, target)
         message = f"@{candidate.name} (region {key}) has the plan that was given: {summary_of(plan)}"
         remark("plan-given", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values())
+        _tell_of_degradation(chosen, plan, candidate, target)
         return plan
-    default = default_plan(candidate, target, None if is_planned(kernel) else own)
+    formed = None if is_planned(kernel) else own
+    default = default_plan(candidate, target, formed)
     plan, reason = default.plan, default.reason
     message = f"@{candidate.name} (region {key}) gets the default plan: {summary_of(plan)}, since {reason}"
     remark("plan-default", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values(), reason=reason)
+    _tell_of_degradation(formed, plan, candidate, target)
     return plan
+
+
+def _tell_of_degradation(asked: Plan | None, plan: Plan, candidate: Candidate, target: Machine) -> None:
+    """Remark on a plan that is not the fastest one that is left, since the machine has no room for that."""
+    reason = degradation_of(asked, plan, candidate, target)
+    if reason is not None:
+        remark("plan-degraded", candidate.where, f"@{candidate.name}: {reason}", kernel=candidate.name)
 
 
 def _by_key(table: PlanTable, candidates: Mapping[Kernel, Candidate]) -> dict[Kernel, Plan]:

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tinyc.diagnostics import InternalError, TinycError
+from tinyc.diagnostics import InternalError, TinycError, collect_remarks
 from tinyc.runtime import assembler
 from tinyc.runtime.assembler import KernelResources, assemble, find_ptxas
 
@@ -88,10 +88,15 @@ def test_a_ptxas_that_is_too_old_is_no_defect(ptx, arch):
 
 def test_what_ptxas_says_of_each_kernel_is_read(fake):
     fake(f"cat <<'END' >&2\n{SAID}END\ntouch \"$5\"")  # -v -arch ARCH -o FILE
-    assert assemble(PTX, "sm_80").kernels == (
+    with collect_remarks() as remarks:
+        assembled = assemble(PTX, "sm_80")
+    assert assembled.kernels == (
         KernelResources("large", 255, 24, 32, 40, 4096),
         KernelResources("small", 4, 0, 0, 0, 0),
     )
+    (told,) = remarks
+    assert told.code == "kernel-spills"
+    assert "@large spills: a thread stores 24 bytes of registers to local memory and loads 32" in told.message
 
 
 def test_the_environment_variable_comes_first(fake):

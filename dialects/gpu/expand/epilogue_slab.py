@@ -16,6 +16,7 @@ from tinyc.dialects.gpu.expand.fragment_tile import FragmentTile
 from tinyc.dialects.gpu.expand.place import TilePlace
 from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, FragmentLayout
 from tinyc.dialects.gpu.statements import EpilogueSlabOp
+from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Index
 from tinyc.expr.extents import Dim
@@ -24,7 +25,10 @@ from tinyc.vocabulary.attributes import tensor_type
 
 
 def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
-    """Emit, for each piece of the slab, the pairs and their stores; two pieces beside each other at a time."""
+    """Emit, for each piece of the slab, the pairs and their stores; two pieces beside each other at a time.
+
+    No read is moved across a barrier of the warp (`gpu/to_nvvm` tells nobody that its buffer is only read).
+    """
     layout = accumulator_layout(op.accumulator.type)
     assert layout is not None  # the statement's rule
     first, width = op.slab
@@ -33,7 +37,9 @@ def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
         FragmentTile.of(expansion, tiles, op.stage, layout, width) for tiles in (op.tiles, *op.residuals)
     )
     beside = 2 * PIECE_COLUMNS
-    for start, row in itertools.product(range(first, first + width, beside), layout.piece_rows):
+    for turn, (start, row) in enumerate(itertools.product(range(first, first + width, beside), layout.piece_rows)):
+        if turn and op.pieces.value and 2 * turn % op.pieces.value == 0:
+            emit_ptx("barrier.warp")
         columns = range(start, min(start + beside, first + width), PIECE_COLUMNS)
         read = [each.load(row, start - first, len(columns)) for each in residuals]
         values: list[ir.Value] = []

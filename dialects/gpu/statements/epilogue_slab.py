@@ -25,7 +25,9 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
     The body is that of a `tgpu.epilogue` with one output. But its elements go to the tile in shared memory, at the rows
     and columns of the accumulators, those of the slab beside each other; a statement behind it writes them to the
     buffer. `residuals` are tiles of the same rows and columns, in the same stage, of tensors that have an element for
-    each of the accumulated one: these are the body's further arguments.
+    each of the accumulated one: these are the body's further arguments. Behind each `pieces` of 16 x 8 accumulators,
+    which are finished two at a time, the warp waits: what threads read for the next ones is not read before, and takes
+    no registers. 0: it does not wait.
     """
 
     accumulator: ext.Operand[Any]
@@ -40,6 +42,7 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
     batches: Any
     guarded: ir.ArrayAttr
     slab: Any
+    pieces: ir.IntegerAttr
     body: ext.Region
 
     @property
@@ -63,6 +66,8 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
                 f"finishes columns {first} to {first + width} of {self.accumulator.type}; a slab is columns of a "
                 "unit's #tgpu.fragments, whose numbers 8 divides"
             )
+        if (pieces := self.pieces.value) < 0 or pieces % 2:
+            raise Malformed(f"has pieces = {pieces}; they are finished two at a time: give an even number, or 0")
         value = tensor_type(self.accumulated.type)
         if tile.element != value.element.accumulator:
             raise Malformed(

@@ -5,6 +5,7 @@ stands beside it, such as the host program, is not touched. Memory and threads a
 control flow and arithmetic are MLIR's own passes' work.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from tinyc.dialects.gpu.dialect import GLOBAL, SHARED, TensorMapType
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.kernel import GpuKernel, kernels_of_statements
 from tinyc.dialects.gpu.launch_attributes import CLUSTER
-from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, by_op
+from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, InstructionOp, by_op
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.gpu.to_nvvm.memory import ADDRESS_SPACES, MemoryRewriter, is_buffer, pointer
 from tinyc.dialects.nvvm.verify import gpu_modules
@@ -195,12 +196,14 @@ def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
 
     What a tensor map is of, it also reaches.
     They are aligned to more than their elements. But LLVM, told so, reads a few elements at once where it needs fewer,
-    and then beyond the end of a buffer.
+    and then beyond the end of a buffer. A buffer that is read where a warp waits is not said to be apart: LLVM would
+    read it as constant memory (`ld.global.nc`), and ptxas moves such reads across barriers.
     """
     i64 = ir.IntegerType.get_signless(64)
     described: list[ir.Attribute] = []
     paired = {position for pair in kernel.in_place for position in pair}
     mapped = {each.buffer for each in kernel.tensor_maps}
+    in_order = set(_read_in_order(kernel.op.body.blocks[0]))
     for position, argument in enumerate(kernel.arguments):
         known: dict[str, ir.Attribute] = {}
         if isinstance(argument.type, TensorMapType):
@@ -208,12 +211,23 @@ def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
         elif is_buffer(argument.type, GLOBAL):
             alignment = _element_bytes(ir.MemRefType(argument.type))
             known = {"llvm.align": ir.IntegerAttr.get(i64, alignment)}
-            if position not in {*paired, *mapped}:
+            if position not in {*paired, *mapped} and argument not in in_order:
                 known["llvm.noalias"] = ir.UnitAttr.get()
             if all(isinstance(use.owner, READING_OPS) for use in argument.uses):
                 known["llvm.readonly"] = ir.UnitAttr.get()
         described.append(ir.DictAttr.get(known))
     return ir.ArrayAttr.get(described)
+
+
+def _read_in_order(block: ir.Block) -> Iterator[ir.Value]:
+    """Yield the buffers that are read where a warp waits: in the block of the barrier, in front of it or behind."""
+    waits = any(isinstance(op, InstructionOp) and op.entry.name == "barrier.warp" for op in block.operations)
+    for op in block.operations:
+        if waits and isinstance(op, READING_OPS):
+            yield op.operands[0]
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from _read_in_order(inner)
 
 
 def _element_bytes(buffer: ir.MemRefType) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ptxsim.clock.sass.resources import read_resources
 from ptxsim.clock.sass.toolchain import PROGRAM_VARIABLES, find_program
 from ptxsim.errors import InputError
-from tinyc.diagnostics import InternalError, TinycError, Where, progress
+from tinyc.diagnostics import InternalError, TinycError, Where, progress, remark
 
 #: Names the `ptxas` to be used; a path.
 VARIABLE = PROGRAM_VARIABLES["ptxas"]
@@ -54,7 +54,7 @@ def find_ptxas() -> Path | None:
 
 
 def assemble(ptx: str, arch: str) -> Assembled:
-    """The machine code of `ptx` for the architecture `arch`, such as "sm_90a".
+    """The machine code of `ptx` for the architecture `arch`, such as "sm_90a"; a remark names each kernel that spills.
 
     Raises:
         TinycError: `NoDriver`: there is no ptxas; `UnsupportedTarget`: this one is too old for the PTX or the
@@ -69,7 +69,10 @@ def assemble(ptx: str, arch: str) -> Assembled:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx, encoding="utf-8")
         said = _run(ptxas, ["-v", "-arch", arch, "-o", str(target), str(source)], arch)
-        return Assembled(target.read_bytes(), _resources(said))
+        assembled = Assembled(target.read_bytes(), _resources(said))
+    for kernel in assembled.kernels:
+        _tell_of_spills(kernel)
+    return assembled
 
 
 def _run(ptxas: Path, arguments: list[str], arch: str) -> str:
@@ -84,6 +87,17 @@ def _run(ptxas: Path, arguments: list[str], arch: str) -> str:
         first = said.strip().splitlines()[0]
         raise TinycError("UnsupportedTarget", f"{ptxas} is too old for {arch}: {first}; {_REMEDY}")
     raise InternalError(f"ptxas for {arch} refuses the PTX that tinyc made: {said.strip()}")
+
+
+def _tell_of_spills(kernel: KernelResources) -> None:
+    """Remark on a kernel that keeps registers in local memory."""
+    stored, loaded = kernel.spill_store_bytes, kernel.spill_load_bytes
+    if stored or loaded:
+        message = (
+            f"@{kernel.name} spills: a thread stores {stored} bytes of registers to local memory and loads {loaded}, "
+            "since ptxas has no more registers for it; give a plan with a smaller 'warp_tile' or 'tile'"
+        )
+        remark("kernel-spills", Where(), message, kernel=kernel.name, stored_bytes=stored, loaded_bytes=loaded)
 
 
 def _resources(said: str) -> tuple[KernelResources, ...]:

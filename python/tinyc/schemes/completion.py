@@ -72,6 +72,11 @@ def summary_of(plan: Plan) -> str:
     return kind_of_plan(plan).summary(plan)
 
 
+def degradation_of(plan: Plan | None, complete: Plan, candidate: Candidate, target: Machine) -> str | None:
+    """Why a complete plan is not the fastest that `plan` leaves: what the machine has no room for, if there is such."""
+    return kind_of_plan(complete).degradation(plan or Plan(), candidate, target)
+
+
 def completed_plan(plan: Plan, candidate: Candidate, target: Machine) -> Plan:
     """`plan` with every decision that its scheme needs.
 

@@ -124,6 +124,13 @@ class KernelKind(abc.ABC, Generic[MachineT]):
         """What there is to choose from for a plan, which `complete` does not refuse; None where rules decide."""
         return None
 
+    def degradation(self, plan: Plan, candidate: Candidate, target: MachineT) -> str | None:
+        """What `complete` would make of a plan if the machine had room for it, and what it has no room for.
+
+        None where it has room for what is the fastest. The scheme does not refuse the plan.
+        """
+        return None
+
     def summary(self, plan: Plan) -> str:
         """What a remark says of a complete plan: the scheme, and what it decides above all."""
         return self.name

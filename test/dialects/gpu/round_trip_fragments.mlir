@@ -215,7 +215,7 @@ module {
             %Y_14 = "tiny.cast"(%Yr) : (tensor<64x64xf32>) -> tensor<64x64xf16>
             "region.yield"(%Y_14, %Y) {materialize = "gmem"} : (tensor<64x64xf16>, !t64x64_f16_memref) -> ()
             omp.terminator
-          }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 64>} : (!t64x64_f32_wgmma_64_i64_64_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem, index) -> ()
+          }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 64>, pieces = 0 : i64} : (!t64x64_f32_wgmma_64_i64_64_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem, index) -> ()
           "tgpu.fence_async"() : () -> ()
           "tgpu.named_barrier"() {id = 1 : i64, threads = 128 : i64} : () -> ()
           %15 = arith.index_cast %c0 : index to i32

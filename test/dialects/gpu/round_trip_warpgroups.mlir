@@ -167,7 +167,7 @@ module {
             %Y_11 = "tiny.cast"(%Yr) : (tensor<256x64xf32>) -> tensor<256x64xf16>
             "region.yield"(%Y_11, %Y) {materialize = "gmem"} : (tensor<256x64xf16>, !t256x64_f16_memref) -> ()
             omp.terminator
-          }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 64>} : (!t64x64_f32_wgmma_64_i64_64_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem_1, index) -> ()
+          }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 64>, pieces = 0 : i64} : (!t64x64_f32_wgmma_64_i64_64_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem_1, index) -> ()
           "tgpu.fence_async"() : () -> ()
           "tgpu.wait_group"() {kind = "bulk", operandSegmentSizes = array<i32: 0>, pending = 0 : i64, resultSegmentSizes = array<i32: 0>} : () -> ()
           "tgpu.named_barrier"() {id = 1 : i64, threads = 128 : i64} : () -> ()

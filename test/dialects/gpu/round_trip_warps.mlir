@@ -92,7 +92,7 @@ module {
         %Y_7 = "tiny.cast"(%Yr) : (tensor<64x64xf32>) -> tensor<64x64xf16>
         "region.yield"(%Y_7, %Y) {materialize = "gmem"} : (tensor<64x64xf16>, !t64x64_f16_memref) -> ()
         omp.terminator
-      }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 32>} : (!t64x64_f32_mma_32_i64_32_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem, index) -> ()
+      }) {batches = array<i64>, columns = array<i64: 1>, guarded = [], operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, slab = array<i64: 0, 32>, pieces = 0 : i64} : (!t64x64_f32_mma_32_i64_32_i64_acc, index, index, index, !t64x64_f16_row_128_i64_smem, index) -> ()
       gpu.barrier
       "tgpu.st_global_vec"(%C, %c0, %Y, %block_id_z, %m, %n) {batches = [], columns = [[64, 1]], guarded = [], offset = [0], rows = [[64, 64]], width = 8 : i64} : (!t64x64_f16_row_128_i64_smem, index, !t64x64_f16_memref, index, index, index) -> ()
       gpu.return

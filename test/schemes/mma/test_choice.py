@@ -72,6 +72,17 @@ def test_the_largest_tiles_are_those_of_the_best_published_kernels():
     assert choice(SM80, 8192, 8192, 8192).ranked[0].tiling.unit_tile == (64, 64)
 
 
+def test_what_would_be_faster_with_more_room_is_known():
+    ragged, whole = choice(SM90, 4095, 4097, 4096), choice(SM90, 4096, 4096, 4096)
+    lacking = ragged.without_room
+    assert lacking is not None
+    assert lacking in ragged.pruned
+    assert {name for name, _, _ in lacking.faults} == {"ResourceExceeded"}
+    assert lacking.seconds < ragged.ranked[0].prediction.seconds
+    assert whole.without_room is None
+    assert any(each.seconds is not None for each in whole.pruned)
+
+
 @BOTH
 def test_one_row_is_limited_by_memory(target):
     best = choice(target, 1, 4096, 4096, plan=Plan(algo_choice={"matmul": "splitk_serial"})).ranked[0]

@@ -3,6 +3,7 @@
 GEMM + bias + ReLU in f16, over both architectures, their schedules, clusters, and sizes that tiles do not divide.
 """
 
+import json
 import re
 from collections import Counter
 
@@ -11,6 +12,7 @@ import pytest
 
 import tinyc
 from installed import ROOT
+from programs.products import Product
 
 GEMM = ROOT / "examples" / "gemm_bias_relu.json"
 #: Tile and what a unit has of it, stages, and sizes: whole tiles, ragged ones, pitches of 4 bytes and of 2.
@@ -275,3 +277,24 @@ def test_a_remark_tells_how_operands_come_to_shared_memory(arch, sizes, told):
     model = tinyc.compile(GEMM, target="sim", arch=arch, plan={"scheme": "mma"}, bind=sizes)
     (remark,) = [each for each in model.remarks if each.code in ("operand-staged", "kernel-guarded")]
     assert told in remark.message
+
+
+def test_a_remark_tells_of_a_faster_tile_that_there_is_no_room_for():
+    sizes = {"M": 4095, "N": 4097, "K": 4096}
+    model = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan={"scheme": "mma"}, bind=sizes)
+    (remark,) = [each for each in model.remarks if each.code == "plan-degraded"]
+    assert re.match(
+        r"@matmul_add_relu_cast: tile 256 × 192 × 64 by \S+ would take .* us; but its 'tile' has", remark.message
+    )
+
+
+@pytest.mark.parametrize(("warp_tile", "waits"), [("64x64", True), ("32x32", False)])
+def test_an_epilogue_reads_in_pieces_what_has_no_room_beside_the_accumulators(warp_tile, waits):
+    program = json.dumps(Product("fp16", "nn", epilogue="residual", sizes=(4096, 4096, 64)).document)
+    plan = {"scheme": "mma", "tile": [128, 64, 32], "warp_tile": warp_tile, "stages": 3}
+    model = tinyc.compile(program, target="sim", arch="sm_80", plan=plan)
+    told = [each for each in model.remarks if each.code == "epilogue-in-pieces"]
+    assert bool(told) == waits
+    ptx = model.text("ptx").split("mma.sync")[-1]
+    assert ("bar.warp.sync" in ptx) == waits
+    assert "ld.global.nc" not in ptx or not waits

@@ -13,6 +13,7 @@ from tinyc.schemes.mma.resources import (
     launch_registers,
     mma_resources,
     most_stages,
+    pieces_at_a_time,
     resource_faults,
     slab_bytes,
     slab_columns,
@@ -34,9 +35,9 @@ def test_a_cta_of_sm_80():
     assert (taken.threads, taken.staged_bytes) == (128, 4 * 2 * 128 * 32 * 2)
     assert taken.slab_bytes == 128 * 128 * 2  # two warps side by side finish 64 columns each
     assert taken.shared_bytes == 65536  # the circular buffer is free when the tile is finished
-    # 128 accumulators, 40 others, and twice 4 fragments of A of 4 registers and 8 of B of 2
-    assert taken.registers_per_thread == 128 + 40 + 2 * (4 * 4 + 8 * 2)
-    assert taken.registers_per_cta == 232 * 32 * 4
+    # 128 accumulators, 40 others, and one and a half times 4 fragments of A of 4 registers and 8 of B of 2
+    assert taken.registers_per_thread == 128 + 40 + 3 * (4 * 4 + 8 * 2) // 2
+    assert taken.registers_per_cta == 216 * 32 * 4
     assert (taken.ctas_per_sm, taken.limiter) == (2, "shared memory")
     assert taken.occupancy == 2 * 128 / 2048
 
@@ -79,6 +80,28 @@ def test_tiles_begin_where_swizzles_do():
 def test_full_operands_of_an_epilogue_take_registers():
     residual = mma_case(gemm(512, 512, 512, epilogue=Epilogue(("residual",), (Broadcast.FULL,))), SM90)
     assert mma_resources(HOPPER, residual).registers_per_thread == 128 + 26 + 2 * 8
+
+
+def test_what_is_on_its_way_takes_registers():
+    by_elements = Load("registers", 2, "col", 128), Load("cp_async", 16, "col", 64)
+    narrow = Load("cp_async", 4, "row", 64), Load("cp_async", 4, "col", 64)
+    plain = mma_resources(AMPERE, ON_SM80).registers_per_thread
+    elements = 128 * 32 // AMPERE.threads
+    # whole tiles: a register for each element, and for each copy of 16 bytes; ragged ones: of 4 bytes, too
+    assert mma_resources(AMPERE, ON_SM80, by_elements).registers_per_thread == plain + elements + elements // 8
+    ragged = mma_case(gemm(500, 500, 512), SM80)
+    assert mma_resources(AMPERE, ragged, narrow).registers_per_thread == plain + 2 * (elements // 2)
+    dynamic = mma_case(gemm("M", "N", "K"), SM80)
+    assert mma_resources(AMPERE, dynamic, narrow).registers_per_thread == plain + 2 * 2 * (elements // 2)
+
+
+def test_an_epilogue_of_several_full_operands_is_finished_in_pieces():
+    one, two = (gemm(512, 512, 512, epilogue=Epilogue(("add",), (Broadcast.FULL,) * count)) for count in (1, 2))
+    assert pieces_at_a_time(AMPERE, mma_case(one, SM80)) == 0
+    # 128 accumulators and 40 others leave 87 registers; a piece of two tensors, read apart, takes 20
+    assert pieces_at_a_time(AMPERE, mma_case(two, SM80)) == 4
+    small = dataclasses.replace(AMPERE, tile=(64, 64, 32), unit_tile=(32, 32))
+    assert pieces_at_a_time(small, mma_case(two, SM80)) == 0
 
 
 def test_as_many_stages_as_there_is_room_for():

@@ -1,12 +1,18 @@
 """The machine code of the kernels that the cost model chooses: nothing spilt, products one after the other."""
 
+import json
+import random
 import re
 
 import pytest
 
+import tinyc
 from mma_kernels.plans import SHAPES, model_of, plan_of, ranked
 from mma_kernels.sass import sass_of
+from parameters import seeds
+from programs.products import EPILOGUES, LAYOUTS, PROLOGUES, Product
 from ptxsim_cases.sass_text import needs_sass_tools
+from tinyc.runtime.assembler import assemble
 
 pytestmark = needs_sass_tools
 
@@ -44,3 +50,42 @@ def test_a_plan_that_is_chosen_makes_good_code(arch, sizes, place):
     assert sass.products_of_loop > 0
     if arch == "sm_90a":
         assert [name for name in sass.between_products if not ADDRESSES.match(name)] == []
+
+
+#: Residuals at odd pitches beside 128 accumulators, elements through registers, a residual beside a made operand.
+CLOSE_TO_THE_LIMIT = (
+    ("sm_90a", Product("fp16", "nn", epilogue="residual", sizes=(4095, 4097, 4096))),
+    ("sm_90a", Product("bf16", "tn", epilogue="residual", sizes=(4095, 4097, 4096))),
+    ("sm_90a", Product("fp32", "nt", prologue="cast", epilogue="residual", sizes=(4095, 4097, 4096))),
+    ("sm_80", Product("bf16", "tn", epilogue="residual", sizes=(4095, 4097, 4096))),
+    ("sm_80", Product("fp16", "nt", prologue="scale", epilogue="residual", sizes=(1000, 3000, 776), dynamic=True)),
+)
+
+
+@pytest.mark.parametrize(("arch", "product"), CLOSE_TO_THE_LIMIT, ids=str)
+def test_no_register_is_spilt_where_there_are_few(arch, product):
+    assert_nothing_is_spilt(arch, product)
+
+
+@seeds(3, 400)
+def test_no_default_plan_spills(seed):
+    """Any element type, layout, prologue and epilogue at sizes that are whole, ragged, or told at a run."""
+    choose = random.Random(seed).choice
+    sizes = choose((*SHAPES, (1000, 3000, 776), (2047, 2049, 2047), (4096, 4096, 4095), None))
+    product = Product(
+        choose(("fp16", "bf16", "i8", "fp32")),
+        choose(LAYOUTS),
+        prologue=choose(PROLOGUES),
+        epilogue=choose(EPILOGUES),
+        sizes=sizes or (4096, 4096, 4096),
+        dynamic=sizes is None,
+    )
+    assert_nothing_is_spilt(choose(ARCHS), product)
+
+
+def assert_nothing_is_spilt(arch, product):
+    plan = {"precision": "tf32"} if product.element == "fp32" else {}
+    model = tinyc.compile(json.dumps(product.document), target="sim", arch=arch, plan=plan)
+    kernels = assemble(model.text("ptx"), arch).kernels
+    assert any(kernel.registers > 32 for kernel in kernels)
+    assert [each for each in kernels if each.spill_store_bytes or each.spill_load_bytes or each.stack_bytes] == []

@@ -110,6 +110,21 @@ class MmaContraction(Scheme):
         assert not isinstance(case, str)  # it is not refused as of another kind
         return search_mma(plan, case)
 
+    def degradation(self, plan: Plan, candidate: Candidate, target: Target) -> str | None:
+        """The tiling that would be faster, and the field that asks for more than the target has. Source: 000 §10."""
+        case = mma_case(candidate, target, plan.precision or "ieee")
+        assert not isinstance(case, str)  # it is not refused as of another kind
+        choice = choice_of(given_of(plan, case), case)
+        lacking = choice.without_room
+        if lacking is None or lacking.seconds is None:
+            return None
+        tile, (_, field, message) = " × ".join(map(str, lacking.tiling.tile)), lacking.faults[0]
+        chosen = choice.ranked[0].prediction.seconds
+        return (
+            f"tile {tile} by {'x'.join(map(str, lacking.tiling.unit_tile))} would take {lacking.seconds * 1e6:.1f} us, "
+            f"the one that is chosen {chosen * 1e6:.1f} us; but its '{field}' {message}"
+        )
+
     def summary(self, plan: Plan) -> str:
         """The scheme with its tile, what a unit has of it, its stages, and its schedule."""
         assert plan.tile is not None  # it is complete

@@ -41,6 +41,7 @@ def build_product(origin: Origin) -> None:
     """
     parts = Parts.of(origin)
     _tell_of_orientation(parts)
+    _tell_of_epilogue(parts)
     if not parts.needs:
         _tell_of_loads(parts)
         _write(_unaligned(parts) if parts.tiling.is_persistent and not parts.is_specialised else parts)
@@ -79,6 +80,18 @@ def _tell_of_loads(parts: Parts) -> None:
                 way += f", as {load.source}, and makes {parts.unit.factor} of it in registers"
             message = f"@{candidate.name} loads {name} {way}, since {load.reason}"
             remark("operand-staged", candidate.where, message, kernel=candidate.name, operand=name, load=load.kind)
+
+
+def _tell_of_epilogue(parts: Parts) -> None:
+    """Remark on an epilogue whose reads wait for one another."""
+    if not parts.pieces:
+        return
+    candidate, accumulators = parts.origin.candidate, parts.tiling.accumulators_per_thread
+    message = (
+        f"@{candidate.name} finishes {parts.pieces} pieces of 16 x 8 accumulators at a time: beside {accumulators} "
+        "accumulators a thread has no registers for all that the epilogue reads"
+    )
+    remark("epilogue-in-pieces", candidate.where, message, kernel=candidate.name, pieces=parts.pieces)
 
 
 def _tell_of_guards(parts: Parts) -> None:

@@ -35,6 +35,11 @@ class MmaCase(ContractionCase):
         """Whether there is more than one matrix."""
         return self.product.batch != 1
 
+    @property
+    def is_static(self) -> bool:
+        """Whether all extents are known."""
+        return all(isinstance(extent, int) for extent in self.product.extents.values())
+
     def without_ends(self) -> "MmaCase":
         """The case without what is in front of the product and behind it: that of many proposed kernels."""
         lhs, rhs = (replace(each, names=()) for each in (self.product.lhs, self.product.rhs))

@@ -37,10 +37,11 @@ class RankedTiling:
 
 @dataclass(frozen=True)
 class PrunedTiling:
-    """A tiling that cannot be built, and each reason."""
+    """A tiling that cannot be built, and each reason; its predicted time where all that is missing is room."""
 
     tiling: MmaTiling
     faults: tuple[Fault, ...]
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,13 @@ class TilingChoice:
 
     ranked: tuple[RankedTiling, ...]
     pruned: tuple[PrunedTiling, ...]
+
+    @property
+    def without_room(self) -> PrunedTiling | None:
+        """The tiling that would be the fastest, if the target had room for it; None where it has for the fastest."""
+        known = [each for each in self.pruned if each.seconds is not None and self.ranked]
+        best = min(known, key=lambda each: each.seconds or 0.0, default=None)
+        return best if best and best.seconds and best.seconds < self.ranked[0].prediction.seconds else None
 
 
 @functools.lru_cache(maxsize=256)
@@ -132,13 +140,15 @@ class _Judge:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)
         exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case, as_planned))
-        if exceeded:
-            return PrunedTiling(raw, exceeded)
+        if exceeded:  # it is predicted as if it had room
+            resources = replace(resources, ctas_per_sm=max(1, resources.ctas_per_sm))
         key = tiling.tile, resources.ctas_per_sm
         if key not in self._walks:
             self._walks[key] = best_walk(tiling, resources, given.along, given.group, case)
         tiling = replace(tiling, **self._walks[key])
         prediction = predicted(tiling, resources, loads, case)
+        if exceeded:
+            return PrunedTiling(raw, exceeded, prediction.seconds)
         return RankedTiling(tiling.transposed if self._is_transposed else tiling, resources, prediction)
 
     def _loads_of(self, tiling: MmaTiling) -> tuple[Load, Load]:

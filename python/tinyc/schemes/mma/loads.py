@@ -29,7 +29,8 @@ Needs: TypeAlias = tuple[tuple[Dim, int], ...]
 TMA_BYTES = 16
 TMA_RANK = 5
 #: PTX ISA, cp.async: what one copies.
-_COPY_BYTES = (16, 8, 4)
+WIDEST_COPY_BYTES = 16
+_COPY_BYTES = (WIDEST_COPY_BYTES, 8, 4)
 #: Bytes of the widest elements that warpgroups make factors of.
 _SOURCE_BYTES = 4
 #: What a swizzle spans, the widest first: the side that is contiguous is cut into slabs of as many bytes.

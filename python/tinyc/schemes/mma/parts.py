@@ -24,6 +24,7 @@ from tinyc.mlir import ir
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.loads import Load, Needs, loading_of, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.resources import pieces_at_a_time
 from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, line_bytes, residual_boxes, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type
@@ -40,7 +41,7 @@ class Parts:
     """A region that becomes a kernel of the template, and what its plan has decided.
 
     Where it `is_transposed`, product and tiling are those of the transposed operands, and what the plan calls n is m
-    here. `workspaces` are those of slices of k.
+    here. `workspaces` are those of slices of k; `pieces` how many the epilogue finishes at a time (`pieces_at_a_time`).
     """
 
     origin: Origin
@@ -52,6 +53,7 @@ class Parts:
     tiling: MmaTiling
     loads: tuple[Load, Load]
     workspaces: Mapping[str, TensorType]
+    pieces: int
     is_guarded: bool = True
 
     @classmethod
@@ -68,7 +70,8 @@ class Parts:
         product = case.product
         loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
         workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
-        return cls(origin, is_transposed, product, loops, contraction, unit, tiling, loads, workspaces, guarded)
+        pieces = pieces_at_a_time(tiling, case, guarded)
+        return cls(origin, is_transposed, product, loops, contraction, unit, tiling, loads, workspaces, pieces, guarded)
 
     @property
     def is_specialised(self) -> bool:

@@ -132,7 +132,7 @@ def build_of_sums(parts: Parts) -> gpu.GPUFuncOp:
     grid = extents.product(tiles), 1, product.batch
     threads = (layout.threads, 1, 1)
     frame = open_function(parts.origin, parts.origin.name, grid, threads, workspaces=parts.workspaces)
-    writer = StatementWriter(replace(parts, tiling=tiling), frame)
+    writer = StatementWriter(replace(parts, tiling=tiling, pieces=0), frame)
     with ir.InsertionPoint(frame.body), here():
         m, n = parted(Word.of(gpu.block_id(gpu.Dimension.x)), dim_word(tiles[1], writer.frame))
         corner = TileCorner(gpu.block_id(gpu.Dimension.z), as_index(m * tile[0]), as_index(n * tile[1]))

@@ -147,8 +147,8 @@ class StatementWriter:
         sides = [ir.DenseI64ArrayAttr.get(each) for each in parts.result_sides]
         guarded = parts.guarded(rows="m", columns="n")
         place = (accumulators, corner.batch, corner.m, corner.n, tiles, stage)
-        slab_attribute = ir.DenseI64ArrayAttr.get(slab)
-        statement = tgpu.EpilogueSlabOp(*place, list(residuals.values()), *sides, guarded, slab_attribute)
+        columns, pieces = ir.DenseI64ArrayAttr.get(slab), i64(parts.pieces)
+        statement = tgpu.EpilogueSlabOp(*place, list(residuals.values()), *sides, guarded, columns, pieces)
         given = [reduced, *read]
         block = statement.body.blocks.append(*(each.type for each in given), arg_locs=[each.location for each in given])
         copy_body(self.frame, statement, ops, dict(zip(given, block.arguments, strict=True)))

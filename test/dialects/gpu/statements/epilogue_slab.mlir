@@ -15,7 +15,7 @@ gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   ^bb0(%v: tensor<64x128xf32>):
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>} : (!thread, index, index, index, !half, index) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 0 : i64} : (!thread, index, index, index, !half, index) -> ()
   gpu.return
 }
 }
@@ -36,7 +36,7 @@ gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   ^bb0(%v: tensor<64x128xf32>):
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>} : (!acci, index, index, index, !half, index) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 0 : i64} : (!acci, index, index, index, !half, index) -> ()
   gpu.return
 }
 }
@@ -57,7 +57,7 @@ gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   ^bb0(%v: tensor<64x128xf32>):
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>} : (!acc, index, index, index, !half, index) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 0 : i64} : (!acc, index, index, index, !half, index) -> ()
   gpu.return
 }
 }
@@ -81,7 +81,7 @@ gpu.func @k(%y: !y, %yi: !yi) kernel attributes {known_block_size = array<i32: 1
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     "region.yield"(%w, %yi) {materialize = "gmem"} : (tensor<64x128xi32>, !yi) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>} : (!acc, index, index, index, !half, index) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 0 : i64} : (!acc, index, index, index, !half, index) -> ()
   gpu.return
 }
 }
@@ -102,7 +102,7 @@ gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   ^bb0(%v: tensor<64x128xf32>):
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>} : (!acc, index, index, index, !half16, index) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 0 : i64} : (!acc, index, index, index, !half16, index) -> ()
   gpu.return
 }
 }
@@ -123,7 +123,28 @@ gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   ^bb0(%v: tensor<64x128xf32>):
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 32>} : (!acc, index, index, index, !half, index) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 32>, pieces = 0 : i64} : (!acc, index, index, index, !half, index) -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// Pieces are finished two at a time.
+!acc = !tgpu.acc<tensor<64x128xf32, #tgpu.fragments<"wgmma", 64 : i64, 128 : i64>>>
+!y = !region.memref<tensor<64x128xf32>, [128, 1], 128 : i64, true>
+!half = !tgpu.smem<tensor<64x64xf32, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %0 = arith.constant 0 : index
+  %c = "tgpu.alloc_smem"() : () -> !half
+  %z = "tgpu.zero"() : () -> !acc
+  // expected-error @+1 {{'tgpu.epilogue_slab' has pieces = 3; they are finished two at a time: give an even number, or 0}}
+  "tgpu.epilogue_slab"(%z, %0, %0, %0, %c, %0) ({
+  ^bb0(%v: tensor<64x128xf32>):
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
+    omp.terminator
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 3 : i64} : (!acc, index, index, index, !half, index) -> ()
   gpu.return
 }
 }
@@ -146,7 +167,7 @@ gpu.func @k(%y: !y) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
   ^bb0(%v: tensor<64x128xf32>, %r: tensor<64x128xf16>):
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<64x128xf32>, !y) -> ()
     omp.terminator
-  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>} : (!acc, index, index, index, !half, index, !narrow) -> ()
+  }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 0, 64>, pieces = 0 : i64} : (!acc, index, index, index, !half, index, !narrow) -> ()
   gpu.return
 }
 }

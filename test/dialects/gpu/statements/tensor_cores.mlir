@@ -329,7 +329,7 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
   %a = "tgpu.alloc_smem"() : () -> !a
   %c = "tgpu.zero"() : () -> !r
   // expected-error @+1 {{'tgpu.epilogue_slab' finishes columns 48 to 80}}
-  "tgpu.epilogue_slab"(%c, %0, %0, %0, %a, %0) ({ ^bb0(%v: tensor<64x64xf32>): omp.terminator }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 48, 32>} : (!r, index, index, index, !a, index) -> ()
+  "tgpu.epilogue_slab"(%c, %0, %0, %0, %a, %0) ({ ^bb0(%v: tensor<64x64xf32>): omp.terminator }) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>, rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], slab = array<i64: 48, 32>, pieces = 0 : i64} : (!r, index, index, index, !a, index) -> ()
   gpu.return
 }
 }
