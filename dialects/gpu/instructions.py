@@ -366,6 +366,7 @@ _FAMILIES = [
         ("barrier.warp", _plain("bar.warp.sync -1;")),
         ("barrier.arrive", _plain("bar.arrive {0}, {1};", "i32", "i32")),
         ("cluster.arrive", _plain("barrier.cluster.arrive.release.aligned;")),
+        ("cluster.arrive.relaxed", _plain("barrier.cluster.arrive.relaxed.aligned;")),
         ("cluster.wait", _plain("barrier.cluster.wait.acquire.aligned;")),
         ("cluster.rank", _plain("mov.u32 {0}, %cluster_ctarank;", results=("i32",), pure=True)),
         ("ld.shared.{8|16|32|64|128}", _shared_access),

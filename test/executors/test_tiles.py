@@ -152,3 +152,15 @@ def test_a_wrong_count_is_found(name, attribute, value, message):
     op = next(op for op in kernel.ops if op.operation.name == name)
     op.attributes[attribute] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, module.context), value)
     assert message in fault_of(model, module, inputs)
+
+
+# The first barrier of a cluster is relaxed, for mbarriers; the last one is between uses of a CTA's memory and its end.
+def test_a_relaxed_barrier_of_a_cluster_tells_of_mbarriers_only():
+    case = (PERSISTENT[0], {**PERSISTENT[1], "cluster": [2, 1]}, (128, 128, 192))
+    model, inputs = compiled(*case), operands(case[2])
+    module = copy_module(model.lowering.module("exec"))
+    (kernel,) = gpu_kernels_of(module).values()
+    first, last = (op for op in kernel.ops if isinstance(op, tgpu.ClusterBarrierOp))
+    assert (first.relaxed.value, last.relaxed.value) == (True, False)
+    last.attributes["relaxed"] = first.relaxed
+    assert "of its cluster ends while others may use its shared memory" in fault_of(model, module, inputs)

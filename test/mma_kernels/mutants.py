@@ -1,4 +1,4 @@
-"""Mutants of a kernel's PTX: what orders its accesses taken out, one at a time, or a phase or a stage off by one.
+"""Mutants of a kernel's PTX: what orders accesses taken out or relaxed, one at a time, a phase or a stage off by one.
 
 In: a text as tinyc writes it, whose instructions have a line each, alone or in a block of inline assembly. Out:
 `Mutant`s, whose names say what was done to which of the instructions of that opcode: they stay the same where other
@@ -16,11 +16,16 @@ _ORDERING = re.compile(
     r"|wgmma\.(?:fence|commit_group|wait_group)"
     r"|(?:bar|barrier)\.(?:cta\.|warp\.)?(?:sync|arrive)|barrier\.cluster\.arrive"
     r"|fence\.[\w.:]+|membar\.\w+"
-    r"|mbarrier\.(?:init|try_wait|arrive(?:\.expect_tx)?))"
+    r"|mbarrier\.(?:init|try_wait|arrive(?:\.expect_tx)?)"
+    r"|ld\.acquire[\w.:]*|red\.release[\w.:]*)"
 )
+#: What releases and acquires between CTAs.
+_STRONG = re.compile(r"\b(barrier\.cluster\.arrive|ld|red)\.(?:acquire|release)(?:(\.gpu)|\b)")
+#: What stands before an instruction that one thread does.
+_GUARD = "@run "
 _FEWER_WAITS = re.compile(r"\b((?:cp\.async\.(?:bulk\.)?|wgmma\.)wait_group[\w.:]*) (\d+);")
 _PARITY = re.compile(r"(mbarrier\.try_wait\.parity[\w.:]*) (\w+), (\[[^\]]*\]), (%\w+);")
-_BYTES = re.compile(r"(mbarrier\.arrive\.expect_tx[\w.:]*) _, (\[[^\]]*\]), (%\w+);")
+_BYTES = re.compile(rf"((?:{_GUARD})?mbarrier\.arrive\.expect_tx[\w.:]*) _, (\[[^\]]*\]), (%\w+);")
 _DESCRIPTORS = re.compile(r"(wgmma\.mma_async[\w.:]*) (\{[^}]*\}), (%rd\d+), (%rd\d+)")
 _DESCRIPTOR = re.compile(r"(wgmma\.mma_async[\w.:]*) (\{[^}]*\}, \{[^}]*\}), (%rd\d+)")
 #: Accesses to the stages of tiles, with what stands before their address in shared memory.
@@ -30,13 +35,12 @@ _TILE_ACCESS = re.compile(
     r"\[(%\w+)\]"
 )
 _BARRIER_ACCESS = re.compile(r"\b(mbarrier\.(?:try_wait|arrive)[\w.:]* \w+, )\[(%\w+)\]")
-#: Kinds of mutants in which the simulator finds nothing, and why.
+#: Where nothing is found in mutants, by kernel and instruction, and why.
 UNSEEN = {
-    "without fence.mbarrier_init.release.cluster": (
-        "the barrier behind it, of the CTA or of the cluster, releases and acquires what threads have written; only "
-        "the async proxy, whose copies complete on the mbarriers, needs the fence, and the simulator has no view of "
-        "mbarriers of its own for it"
-    ),
+    ("parallel slices of warps", "cp.async.wait_group 3"): (
+        "nothing reads or writes any more what the last copies, of zeros, write in shared memory, and the ISA asks no "
+        "thread to wait for a cp.async before it exits"
+    )
 }
 _HOST = "// The host program"
 
@@ -54,9 +58,9 @@ class Mutant:
         return self.name.rpartition(" ")[0]
 
     @property
-    def unseen(self) -> str:
-        """Why the simulator may find nothing; "" where it has to."""
-        return next((reason for kind, reason in UNSEEN.items() if self.kind == kind), "")
+    def place(self) -> str:
+        """Which instruction it was done to: the opcode, and which of those."""
+        return " ".join(self.name.split(" ")[-2:])
 
 
 def mutants_of(ptx: str, stage_bytes: int) -> Iterator[Mutant]:
@@ -101,6 +105,7 @@ def _changed(lines: Sequence[str], stage_bytes: int) -> Iterator[tuple[str, list
     """Yield the lines with each count of groups, phase, count of bytes, and stage off by one."""
     step = stage_bytes >> 4  # descriptors count 16 bytes
     edits = (
+        ("relaxed", _STRONG, lambda found: f"{found[1]}.relaxed{found[2] or ''}"),
         ("one group later", _FEWER_WAITS, lambda found: f"{found[1]} {int(found[2]) + 1};"),
         (
             "other phase",
@@ -128,7 +133,7 @@ def _changed(lines: Sequence[str], stage_bytes: int) -> Iterator[tuple[str, list
         seen: Counter[str] = Counter()
         for at, line in enumerate(lines):
             for found in pattern.finditer(line):
-                opcode = found[1].split(" ")[0]
+                opcode = found[1].removeprefix(_GUARD).split(" ")[0]
                 seen[opcode] += 1
                 changed = line[: found.start()] + edit(found) + line[found.end() :]
                 yield f"{what}: {opcode} {seen[opcode]}", [*lines[:at], changed, *lines[at + 1 :]]

@@ -14,13 +14,12 @@ from tinyc.mlir import arith, ir
 
 
 def expand_mbarrier_init(expansion: Expansion, op: MbarrierInitOp) -> None:
-    """Emit the start of each barrier, by thread 0."""
+    """Emit the start of each barrier, by thread 0; behind a barrier of the CTA copies need no fence to see it."""
     barriers = Mbarriers(dynamic_address(expansion, op.barriers))
     expansion.barriers[op.barriers] = barriers
     with expansion.elements.where(equals(expansion.workers.thread, 0)):
         for stage in range(mbarrier_stages(op.barriers.type)):
             emit_ptx("mbarrier.init", as_i32(barriers.address(stage)), as_i32(op.arrivals.value))
-        emit_ptx("fence.mbarrier_init")
 
 
 def expand_mbarrier_expect_tx(expansion: Expansion, op: MbarrierExpectTxOp) -> None:

@@ -48,8 +48,10 @@ def expand_warp_barrier(expansion: Expansion, op: WarpBarrierOp) -> None:
 
 
 def expand_cluster_barrier(expansion: Expansion, op: ClusterBarrierOp) -> None:
-    """Emit the arrival and the wait."""
-    emit_ptx("cluster.arrive")
+    """Emit the arrival and the wait; a relaxed arrival takes no `membar`, and a fence of its own."""
+    if op.relaxed.value:
+        emit_ptx("fence.mbarrier_init")
+    emit_ptx("cluster.arrive.relaxed" if op.relaxed.value else "cluster.arrive")
     emit_ptx("cluster.wait")
 
 

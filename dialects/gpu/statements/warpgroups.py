@@ -61,10 +61,17 @@ class WarpBarrierOp(TgpuOp, name="warp_barrier"):
 
 
 class ClusterBarrierOp(TgpuOp, name="cluster_barrier"):
-    """Wait until all threads of the cluster's CTAs have come here."""
+    """Wait until all threads of the cluster's CTAs have come here.
+
+    Behind one that is `relaxed` they know of mbarriers that were made before it, and of nothing else.
+    """
+
+    relaxed: Any
 
     def check(self) -> None:
-        """It has nothing that could be wrong."""
+        """It is relaxed, or is not."""
+        if not isinstance(self.relaxed, ir.BoolAttr):
+            raise Malformed(f"has relaxed = {self.relaxed}; it must be true or false")
 
 
 class FenceAsyncOp(TgpuOp, name="fence_async"):

@@ -38,6 +38,11 @@ class Signal:
     cta: Cta
     offset: int
 
+    @property
+    def region(self) -> Region:
+        """Its bytes for the observer."""
+        return Region(self.cta.shared, np.array([self.offset]), SIZE)
+
     def require_valid(self) -> None:
         """Check that there is an mbarrier object. Raises: Misuse."""
         require_aligned("mbarrier", self.offset, SIZE)
@@ -113,6 +118,7 @@ def start(
     `tensor_map` is the map that the copy reads, where that is in global memory.
     """
     cta = issuer.cta
+    counted: Sequence[Region | None] = [each.region for each in signals] or [None] * len(destinations)
     operations = [
         AsyncOperation(
             cta,
@@ -122,8 +128,9 @@ def start(
             endpoint.regions,
             reduces=update is not None,
             tensor_map=tensor_map,
+            signal=signal,
         )
-        for endpoint in destinations
+        for endpoint, signal in zip(destinations, counted, strict=True)
     ]
     size = next(endpoint.size for endpoint in (source, *destinations) if isinstance(endpoint, Range))
     transfer = Transfer(issuer, operations, source, destinations, signals, size, update)

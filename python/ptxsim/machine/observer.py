@@ -170,7 +170,8 @@ class AsyncOperation:
 
     `threads` are numbers of threads in the CTA: one, or, for copies of the generic proxy (`cp.async`), one for each
     index of the regions: [k]. `at` is the instruction. `reduces` says that what it writes is updated atomically;
-    `tensor_map` is the map that it reads by the proxy of tensor maps, where that is in global memory.
+    `tensor_map` is the map that it reads by the proxy of tensor maps, where that is in global memory; `signal` is the
+    mbarrier that counts what it writes, where one does.
     """
 
     cta: ObservedCta
@@ -182,6 +183,7 @@ class AsyncOperation:
     reduces: bool = False
     number: int = 0
     tensor_map: Region | None = None
+    signal: Region | None = None
 
 
 class Observer:

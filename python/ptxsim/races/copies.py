@@ -1,7 +1,11 @@
 """Asynchronous operations against everything else: what they read and write, until somebody knows their end.
 
 In: `AsyncOperation`s of the engine, and the granules of threads' own accesses. Out: findings `async-in-flight`,
-`proxy-fence-missing` and `race`. Source: PTX ISA, "Asynchronous operations", "Async proxy", `fence.proxy`.
+`proxy-fence-missing` and `race`.
+
+An mbarrier that counts a copy is accessed as by the generic proxy: its `mbarrier.init` happens before the copy, and no
+proxy fence is between. Source: PTX ISA, "Asynchronous operations", "Async proxy", `fence.proxy`; of mbarriers
+https://github.com/NVIDIA/cccl/pull/5102, where NVIDIA says so for all GPUs that have these copies.
 """
 
 import numpy as np
@@ -57,6 +61,8 @@ class CopyChecks:
             self._write(operation, region, clocks, now)
         if operation.tensor_map is not None:
             self._read_map(operation, operation.tensor_map, clocks)
+        if operation.signal is not None:
+            self._check_signal(operation, operation.signal, clocks)
 
     def _look(self, operation: AsyncOperation, region: Region, clocks: Clocks, action: str) -> Accesses:
         threads = operation.threads.astype(np.int64) + operation.cta.number * clocks.per_cta
@@ -86,6 +92,21 @@ class CopyChecks:
             self._report(look, shadow.landing[places], _column(look.local, places), False, "is still writing")
         warps = look.threads // WARP if look.memory.space == "global" else look.local // WARP
         shadow.note_reading(places, int(warps[0]) % shadow.slots, operation.number)
+
+    def _check_signal(self, operation: AsyncOperation, region: Region, clocks: Clocks) -> None:
+        """Report an mbarrier that another thread makes (or ends) with nothing that orders this with the copy.
+
+        Arrivals, and other copies that it counts, are atomic with the copy's complete-tx.
+        """
+        look = self._look(operation, region, clocks, "signals")
+        shadow = self._history.shadow(region.memory, region.size)
+        places = shadow.places(region.index, region.size)
+        last = shadow.written[places]
+        made = np.where(last & stamp.STRENGTH, 0 if shadow.hidden is None else shadow.hidden[places], last)
+        wrong = look.unordered(self._history.messages, made)
+        if wrong is not None:
+            text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
+            look.report("race", wrong, text, self._first(look, made, wrong))
 
     def _check_writes(self, look: Accesses, shadow: Shadow, places: np.ndarray, visibly: bool) -> None:
         """Report writes that the issuing thread does not know; `visibly`: those without a proxy fence, too."""

@@ -16,7 +16,7 @@
 !t64x64_f32_wgmma_64_i64_64_i64_in_flight = !tgpu.in_flight<!t64x64_f32_wgmma_64_i64_64_i64>
 // CHECK-LABEL: gpu.func @matmul_add_relu_cast
 // CHECK: "tgpu.mbarrier_init"
-// CHECK: "tgpu.cluster_barrier"
+// CHECK: "tgpu.cluster_barrier"() {relaxed = true}
 // CHECK: "tgpu.warpgroups"
 // CHECK: "tgpu.mbarrier_wait"
 // CHECK: "tgpu.mbarrier_expect_tx"
@@ -36,7 +36,7 @@ module {
       %C = "tgpu.alloc_smem"() : () -> !t64x64_f16_row_128_i64_smem_1
       %full = "tgpu.mbarrier_init"() {arrivals = 1 : i64} : () -> !tgpu.mbarrier<2 : i64>
       %empty = "tgpu.mbarrier_init"() {arrivals = 16 : i64} : () -> !tgpu.mbarrier<2 : i64>
-      "tgpu.cluster_barrier"() : () -> ()
+      "tgpu.cluster_barrier"() {relaxed = true} : () -> ()
       "tgpu.warpgroups"() ({
       ^bb0(%warpgroup: index):
         %block_id_x = gpu.block_id x
@@ -183,7 +183,7 @@ module {
         "tgpu.wait_group"() {kind = "bulk", operandSegmentSizes = array<i32: 0>, pending = -1 : i64, resultSegmentSizes = array<i32: 0>} : () -> ()
         omp.terminator
       }) {count = 2 : i64, first = 1 : i64, one_thread = false, registers = 232 : i64} : () -> ()
-      "tgpu.cluster_barrier"() : () -> ()
+      "tgpu.cluster_barrier"() {relaxed = false} : () -> ()
       gpu.return
     }
     // CHECK-LABEL: gpu.func @scalar

@@ -68,6 +68,7 @@ TABLE = [
     ("barrier.warp", "bar.warp.sync -1;", "~{memory}"),
     ("barrier.arrive", "bar.arrive $0, $1;", "r,r,~{memory}"),
     ("cluster.arrive", "barrier.cluster.arrive.release.aligned;", "~{memory}"),
+    ("cluster.arrive.relaxed", "barrier.cluster.arrive.relaxed.aligned;", "~{memory}"),
     ("cluster.wait", "barrier.cluster.wait.acquire.aligned;", "~{memory}"),
     ("cluster.rank", "mov.u32 $0, %cluster_ctarank;", "=r"),
     ("ld.shared.64", "ld.shared.v2.b32 {$0, $1}, [$2];", "=r,=r,r,~{memory}"),

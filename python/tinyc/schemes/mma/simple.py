@@ -267,7 +267,8 @@ class _Kernel:
         writer = self.writer
         if self._copies:
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), i64(0))
-        gpu.barrier()
+        if writer.parts.tiling.slices == 1:  # slices meet behind their semaphore, or do not use shared memory any more
+            gpu.barrier()
         tiles = writer.result_tiles(layout) if writer.parts.tiling.finishes else []
         finish = functools.partial(writer.finish, tiles=tiles, corner=corner, layout=layout)
         hand_on(writer, sums, corner, slice_of_k, gpu.barrier, finish)

@@ -107,12 +107,12 @@ class _Kernel:
         with self._role(1, tiling.consumers, consumer, one_thread=False) as group:
             self._consume(operands, slabs, full, empty, turns, Word.of(group))
         if self.layout.ctas > 1:  # a CTA that is done may still be arrived at
-            tgpu.ClusterBarrierOp()
+            tgpu.ClusterBarrierOp(ir.BoolAttr.get(False))
 
     def _meet(self) -> None:
         """Emit the barrier behind which the mbarriers are there for all that use them."""
         if self.layout.ctas > 1:
-            tgpu.ClusterBarrierOp()
+            tgpu.ClusterBarrierOp(ir.BoolAttr.get(True))
         else:
             gpu.barrier()
 

@@ -291,13 +291,24 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
 
 // -----
 
-// A barrier of a cluster has nothing to say.
+// A barrier of a cluster says whether it is relaxed, and nothing else.
 !x = !region.memref<tensor<64x64xf16>, [64, 1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
-  // expected-error @+1 {{'tgpu.cluster_barrier' has no attribute 'id'; it has none}}
-  "tgpu.cluster_barrier"() {id = 1 : i64} : () -> ()
+  // expected-error @+1 {{'tgpu.cluster_barrier' has no attribute 'id'; it has relaxed}}
+  "tgpu.cluster_barrier"() {id = 1 : i64, relaxed = true} : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+!x = !region.memref<tensor<64x64xf16>, [64, 1], 128 : i64, true>
+gpu.module @kernels {
+gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error @+1 {{'tgpu.cluster_barrier' has relaxed = 1 : i64; it must be true or false}}
+  "tgpu.cluster_barrier"() {relaxed = 1 : i64} : () -> ()
   gpu.return
 }
 }

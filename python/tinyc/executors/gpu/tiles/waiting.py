@@ -1,6 +1,6 @@
 """The statements by which teams wait: for each other, at barriers, and for what goes on beside them, in groups."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 from tinyc.dialects.gpu.dialect import mbarrier_stages
 from tinyc.dialects.gpu.kernel import WARP_LANES
@@ -87,7 +87,9 @@ def named_barrier(team: Team, op: NamedBarrierOp) -> CoroutineSteps:
     """Wait at the warpgroup's barrier."""
     number = op.id.value + (team.group or 0)
     meeting = team.cta.meetings.setdefault(number, Meeting())
-    yield from _met(team, meeting, team.warps * WARP_LANES, op.threads.value, f"barrier {number}")
+    threads = team.warps * WARP_LANES
+    yield from _met(team, meeting, threads, op.threads.value, f"barrier {number}", team.known.handed_on)
+    team.known.share()
     return []
 
 
@@ -98,18 +100,25 @@ def warp_barrier(team: Team, op: WarpBarrierOp) -> Sequence[HeldTile]:
 
 
 def cluster_barrier(team: Team, op: ClusterBarrierOp) -> CoroutineSteps:
-    """Wait for all threads of the cluster."""
+    """Wait for all threads of the cluster; relaxed, it tells of the mbarriers that they have made only."""
     cluster = team.cta.cluster
     if team.group is not None:
         raise KernelFault(f"{team.name} is at a '{op.name}', which not all threads of the CTA come to")
-    yield from _met(team, cluster.meeting, 1, len(cluster.ctas), "the barrier of the cluster")
+    told = team.known.handed_on
+    if op.relaxed.value:
+        told &= {each.made for barriers in team.cta.mbarriers.values() for each in barriers}
+    yield from _met(team, cluster.meeting, 1, len(cluster.ctas), "the barrier of the cluster", told)
+    if not op.relaxed.value:
+        team.known.share()
     return []
 
 
-def _met(team: Team, meeting: Meeting, count: int, all_of_them: int, what: str) -> CoroutineSteps:
-    """Come to a barrier, and wait for the others; all threads then know what any of them knew."""
+def _met(
+    team: Team, meeting: Meeting, count: int, all_of_them: int, what: str, told: set[int]
+) -> Generator[Waiting, None, None]:
+    """Come to a barrier, and wait for the others; all threads then know what any of them has told."""
     meeting.came += count
-    meeting.told |= team.known.handed_on
+    meeting.told |= told
     if meeting.came > all_of_them:
         raise KernelFault(f"{meeting.came} threads come to {what}, which waits for {all_of_them}")
     this_round = meeting.rounds
@@ -118,9 +127,7 @@ def _met(team: Team, meeting: Meeting, count: int, all_of_them: int, what: str) 
     yield Waiting(
         lambda: meeting.rounds > this_round, lambda: f"at {what}, where {meeting.came} of {all_of_them} have come"
     )
-    team.known.note(meeting.told)
-    team.known.share()
-    return []
+    team.known.learn(meeting.told)
 
 
 def fence_async(team: Team, op: FenceAsyncOp) -> Sequence[HeldTile]:
