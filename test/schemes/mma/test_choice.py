@@ -1,6 +1,7 @@
 """What the cost model chooses: sane tilings for 12 shapes on both architectures, the same every time."""
 
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def test_what_would_be_faster_with_more_room_is_known():
     assert {name for name, _, _ in lacking.faults} == {"ResourceExceeded"}
     assert lacking.seconds < ragged.ranked[0].prediction.seconds
     assert whole.without_room is None
-    assert any(each.seconds is not None for each in whole.pruned)
+    assert any(each.seconds < math.inf for each in whole.pruned)
 
 
 @BOTH

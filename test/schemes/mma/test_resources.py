@@ -9,11 +9,11 @@ from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import Epilogue
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.loads import Load
+from tinyc.schemes.mma.registers import pieces_at_a_time
 from tinyc.schemes.mma.resources import (
     launch_registers,
     mma_resources,
     most_stages,
-    pieces_at_a_time,
     resource_faults,
     slab_bytes,
     slab_columns,

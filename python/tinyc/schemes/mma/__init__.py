@@ -11,7 +11,8 @@ In reading order:
     tiling        a complete plan's numbers
     loads         what brings each operand to shared memory
     stores        what brings each output to global memory, and what is beside the accumulators to shared memory
-    resources     shared memory, registers, CTAs of an SM
+    registers     those of a thread
+    resources     shared memory, CTAs of an SM
     given         what a plan says already
     space         the tilings that there are
     cost          the time of one
@@ -116,7 +117,7 @@ class MmaContraction(Scheme):
         assert not isinstance(case, str)  # it is not refused as of another kind
         choice = choice_of(given_of(plan, case), case)
         lacking = choice.without_room
-        if lacking is None or lacking.seconds is None:
+        if lacking is None:
             return None
         tile, (_, field, message) = " × ".join(map(str, lacking.tiling.tile)), lacking.faults[0]
         chosen = choice.ranked[0].prediction.seconds

@@ -5,6 +5,7 @@ same on every machine: ties go to the one that `tilings` yields first.
 """
 
 import functools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -37,11 +38,11 @@ class RankedTiling:
 
 @dataclass(frozen=True)
 class PrunedTiling:
-    """A tiling that cannot be built, and each reason; its predicted time where all that is missing is room."""
+    """A tiling that cannot be built, and each reason; its predicted time where room is all that is missing."""
 
     tiling: MmaTiling
     faults: tuple[Fault, ...]
-    seconds: float | None = None
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ class TilingChoice:
     @property
     def without_room(self) -> PrunedTiling | None:
         """The tiling that would be the fastest, if the target had room for it; None where it has for the fastest."""
-        known = [each for each in self.pruned if each.seconds is not None and self.ranked]
-        best = min(known, key=lambda each: each.seconds or 0.0, default=None)
-        return best if best and best.seconds and best.seconds < self.ranked[0].prediction.seconds else None
+        chosen = self.ranked[0].prediction.seconds if self.ranked else 0.0
+        faster = (each for each in self.pruned if each.seconds < chosen)
+        return min(faster, key=lambda each: each.seconds, default=None)
 
 
 @functools.lru_cache(maxsize=256)

@@ -24,7 +24,7 @@ from tinyc.mlir import ir
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.loads import Load, Needs, loading_of, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.resources import pieces_at_a_time
+from tinyc.schemes.mma.registers import pieces_at_a_time
 from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, line_bytes, residual_boxes, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type
