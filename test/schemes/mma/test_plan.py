@@ -460,7 +460,7 @@ def test_more_registers_than_a_cta_has():
     name, message = refusal(Plan(tile=(256, 256, 32), warp_tile="64x64", stages=2), WIDE)
     assert name == "ResourceExceeded"
     assert message.startswith(
-        "'tile' has accumulator tile 256x256, about 232 registers for each of 512 threads; sm_80 "
+        "'tile' has accumulator tile 256x256, about 220 registers for each of 512 threads; sm_80 "
     )
 
 

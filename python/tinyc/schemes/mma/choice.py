@@ -14,6 +14,7 @@ from tinyc.schemes.mma.cost import PredictedTime, Walk, best_walk, predicted
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import Load, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.registers import registers_of_copies
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
 from tinyc.schemes.mma.space import structure_faults, tilings
 from tinyc.schemes.mma.tiling import MmaTiling
@@ -140,7 +141,9 @@ class _Judge:
         if faults:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)
-        exceeded = tuple(("ResourceExceeded", *fault) for fault in resource_faults(raw, resources, case, as_planned))
+        spared = 0 if given.unit_tile is None else registers_of_copies(tiling, case, loads)
+        faults = resource_faults(raw, resources, case, as_planned, spared)
+        exceeded = tuple(("ResourceExceeded", *fault) for fault in faults)
         if exceeded:  # it is predicted as if it had room
             resources = replace(resources, ctas_per_sm=max(1, resources.ctas_per_sm))
         key = tiling.tile, resources.ctas_per_sm

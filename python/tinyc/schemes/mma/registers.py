@@ -43,13 +43,14 @@ def registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]
     The loop holds fragments of both operands and what is on its way to shared memory.
     """
     (rows, columns), unit = tiling.unit_tile, case.unit
-    on_their_way = [_registers_of_load(side, tiling, case, load) for side, load in enumerate(loads)]
+    through = [side for side, load in enumerate(loads) if load.kind == "registers"]
+    on_their_way = sum(_registers_of_elements(side, tiling, case) for side in through)
+    on_their_way += registers_of_copies(tiling, case, loads)
     base = _BASE_REGISTERS["mma_sync"] + min(_MOST_FOR_ADDRESSES, tiling.accumulators_per_thread // 2)
     if unit.is_wgmma and tiling.is_persistent:
         base = _BASE_REGISTERS["wgmma"]
     elif unit.is_wgmma:
-        is_through = any(load.kind == "registers" for load in loads)
-        base = _BASE_REGISTERS["wgmma_through_registers" if is_through else "wgmma_and_copies"]
+        base = _BASE_REGISTERS["wgmma_through_registers" if through else "wgmma_and_copies"]
     # Of 16 rows of A and 8 columns of B, and 32 bytes of k, a thread of a warp has 4 and 2 registers; of the next step
     # ptxas has about half of them at a time.
     fragments = 0 if unit.is_wgmma else 3 * (rows // 16 * 4 + columns // 8 * 2) // 2
@@ -59,32 +60,43 @@ def registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]
         fragments += _KEPT_FOR_EPILOGUE * (len(pairs) + apart)
     epilogue = _EPILOGUE_REGISTERS * (1 + case.full_inputs)
     # The fragments are not needed any more when the epilogue runs.
-    return tiling.accumulators_per_thread + base + max(fragments + sum(on_their_way), epilogue)
+    return tiling.accumulators_per_thread + base + max(fragments + on_their_way, epilogue)
 
 
-def _registers_of_load(side: int, tiling: MmaTiling, case: MmaCase, load: Load) -> int:
-    """The registers of what a thread loads of a tile of A (0) or B (1).
+def registers_of_copies(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]) -> int:
+    """What `registers_per_thread` has for addresses of copies by cp.async, which ptxas spills where it must.
 
-    ptxas loads all that passes through registers before it stores the first: to a register each, and where extents are
-    not known it has an address for each, too. What is computed is read from several places, and where tiles reach
-    beyond the last line there are more addresses: for each copy of less than 16 bytes one, of one register or two.
+    Each copy of a warp has one. Where tiles reach beyond the last line, one of less than 16 bytes has two, of
+    warpgroups or where extents are not known.
     """
-    length = tiling.tile[side]
-    extent, operand = ((case.product.m, case.product.lhs), (case.product.n, case.product.rhs))[side]
-    elements = length * tiling.tile[2] // tiling.threads
-    is_ragged = extents.divide(extent, length) is None
-    if load.kind == "registers":
-        quarters = 4 if case.is_static else 8
-        if case.unit.factor.size_bytes > 1 or not case.unit.is_wgmma:  # for wgmma four bytes come together
-            quarters += _MORE_QUARTERS[_way_of(operand.access, side)][is_ragged]
-        return elements * quarters // 4
-    if load.kind == "tma":
-        return 0
-    copies = elements * load.element(case.unit).size_bytes // load.bytes
-    is_apart = load.bytes < WIDEST_COPY_BYTES and is_ragged
-    if case.unit.is_wgmma:
-        return 2 * copies if is_apart else 0
-    return copies * (2 if is_apart and not case.is_static else 1)
+    found = 0
+    for side, load in enumerate(loads):
+        if load.kind == "cp_async":
+            is_apart = load.bytes < WIDEST_COPY_BYTES and _is_ragged(side, tiling, case)
+            size = tiling.tile[side] * tiling.tile[2] * load.element(case.unit).size_bytes
+            copies = size // load.bytes // tiling.threads
+            each = 2 if is_apart and (case.unit.is_wgmma or not case.is_static) else 0 if case.unit.is_wgmma else 1
+            found += copies * each
+    return found
+
+
+def _registers_of_elements(side: int, tiling: MmaTiling, case: MmaCase) -> int:
+    """The registers of elements of a tile of A (0) or B (1) that pass through them.
+
+    ptxas loads all before it stores the first: to a register each, and where extents are not known it has an address
+    for each, too. What is computed is read from several places, and where tiles reach beyond the last line there are
+    more addresses.
+    """
+    quarters = 4 if case.is_static else 8
+    if case.unit.factor.size_bytes > 1 or not case.unit.is_wgmma:  # for wgmma four bytes come together
+        operand = (case.product.lhs, case.product.rhs)[side]
+        quarters += _MORE_QUARTERS[_way_of(operand.access, side)][_is_ragged(side, tiling, case)]
+    return tiling.tile[side] * tiling.tile[2] // tiling.threads * quarters // 4
+
+
+def _is_ragged(side: int, tiling: MmaTiling, case: MmaCase) -> bool:
+    """Whether tiles of A (0) or B (1) reach beyond its last line, or may."""
+    return extents.divide((case.product.m, case.product.n)[side], tiling.tile[side]) is None
 
 
 def _way_of(access: StridedAccess | str, side: int) -> str:

@@ -125,9 +125,12 @@ def launch_registers(tiling: MmaTiling, target: Target) -> int:
 
 
 def resource_faults(
-    tiling: MmaTiling, resources: MmaResources, case: MmaCase, loads: Sequence[Load] = ()
+    tiling: MmaTiling, resources: MmaResources, case: MmaCase, loads: Sequence[Load] = (), spared: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """Yield the fields that ask for more than the target has, each with a message that goes on after its name."""
+    """Yield the fields that ask for more than the target has, each with a message that goes on after its name.
+
+    `spared` registers of a thread do not count: those that ptxas may spill where somebody asks for the tile.
+    """
     (bm, bn, bk), target = tiling.tile, case.target
     if tiling.threads > target.threads_per_cta:
         yield (
@@ -148,7 +151,7 @@ def resource_faults(
         )
         return
     limit = register_limit(tiling, target)
-    if resources.registers_per_thread > limit:
+    if resources.registers_per_thread - spared > limit:
         whose = "consumers set" if tiling.registers else f"{target.name} has"
         yield (
             "warp_tile",
