@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from programs.cpu_levels import needs_team
 from programs.joined_calls import JoinedExecutable, known_pace
 from tinyc.diagnostics import watch_progress
 from tinyc.runtime import cpu_calls
@@ -23,7 +24,7 @@ _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size
 #: Sizes of `projections`: some of one turn, of several, and kernels that have none.
 SIZES = ((1, 5), (70, 300), (33, 0), (0, 4), (0, 0))
 
-pytestmark = pytest.mark.skipif(team() is None, reason="this system has no OpenMP runtime (libgomp1)")
+pytestmark = needs_team
 
 
 def projections():

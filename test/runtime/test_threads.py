@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from programs.cpu_levels import needs_team
 from runtime.hand_made import elementwise, executable
 from tinyc.diagnostics import watch_progress
 from tinyc.runtime.jit import TEAM_FUNCTION
@@ -20,8 +21,6 @@ from workloads.graph import Graph
 
 THREADS = (1, 2, 5)
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
-
-needs_team = pytest.mark.skipif(team() is None, reason="this system has no OpenMP runtime (libgomp1)")
 
 
 def network() -> Graph:

@@ -27,7 +27,7 @@ from tinyc.vocabulary.attributes import tensor_type
 def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
     """Emit, for each piece of the slab, the pairs and their stores; two pieces beside each other at a time.
 
-    No read is moved across a barrier of the warp (`gpu/to_nvvm` tells nobody that its buffer is only read).
+    No read is moved across a barrier of the warp (`gpu/to_nvvm` does not say that its buffer is apart from others).
     """
     layout = accumulator_layout(op.accumulator.type)
     assert layout is not None  # the statement's rule

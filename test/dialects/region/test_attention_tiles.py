@@ -14,11 +14,11 @@ from analysis_programs.cpu_kernels import agrees, spread, typed
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.tiny_programs import Program
 from parameters import pairwise
+from programs.cpu_levels import needs_team
 from tinyc.analysis.cpu_attention import CpuAttention
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.registry import context
 from tinyc.runtime.cpu_features import machine_level
-from tinyc.runtime.threads import team
 from tinyc.target import GENERIC_CPU, vector_unit_of
 from tinyc.vocabulary.element_type import ElementType
 
@@ -326,7 +326,7 @@ def test_operands_of_16_bits_and_heads_behind_each_other():
     check(program, {name: each.astype(ml_dtypes.bfloat16) for name, each in arrays.items()}, 1e-2)
 
 
-@pytest.mark.skipif(team() is None, reason="this system has no OpenMP runtime (libgomp1)")
+@needs_team
 def test_bits_are_the_same_with_any_number_of_threads():
     arrays = operands(3, 3, 500, 500)
     program = model_of(shapes_of(arrays), "is_causal = 1")

@@ -26,6 +26,7 @@ def test_the_kernel_itself_has_no_defect(kernel):
 def test_the_first_mutant_of_each_kind_is_found(kernel):
     before = {each.kind for other in KERNELS[: KERNELS.index(kernel)] for each in _has_to_be_found(other)}
     first = {each.kind: each for each in reversed(_has_to_be_found(kernel)) if each.kind not in before}
+    assert len(first) > 5 or kernel is not KERNELS[0]
     missed = [each.name for each in first.values() if not defect(kernel, each.text)]
     assert not missed
 

@@ -16,8 +16,9 @@ from tinyc.target import target_of
 pytestmark = needs_sass_tools
 
 SIZES = (4096, 4096, 4096)
-#: Of sm_80, how many tilings with accumulators of their own are compiled for each shape; in CI the first of some.
-TILINGS, IN_CI = 4, (SIZES, (1, 4096, 4096), (4095, 4097, 4096))
+#: Of sm_80, how many tilings with accumulators of their own are compiled for each shape, and for `SIZES`; in CI the
+#: first of some, and two of `SIZES`.
+TILINGS, OF_SIZES, IN_CI = 4, 14, ((1, 4096, 4096), (4095, 4097, 4096))
 #: Of sm_90a: rows and columns of a tile, accumulators of a consumer, and whether each consumer has a tile.
 WITH_ROLES = (
     ((64, 256), (64, 256), "cooperative"),
@@ -35,8 +36,9 @@ def tilings():
         first = {}
         for each in ranked("sm_80", sizes):
             first.setdefault((each.tiling.tile, each.tiling.unit_tile), each)
-        for place, each in enumerate(list(first.values())[:TILINGS]):
-            marks = () if place == 0 and sizes in IN_CI else pytest.mark.long
+        for place, each in enumerate(list(first.values())[: OF_SIZES if sizes == SIZES else TILINGS]):
+            in_ci = 2 if sizes == SIZES else 1 if sizes in IN_CI else 0
+            marks = () if place < in_ci else pytest.mark.long
             yield pytest.param(sizes, each, marks=marks, id=f"{'x'.join(map(str, sizes))}-{named(each.tiling)}")
 
 

@@ -41,7 +41,6 @@ def build_product(origin: Origin) -> None:
     """
     parts = Parts.of(origin)
     _tell_of_orientation(parts)
-    _tell_of_epilogue(parts)
     if not parts.needs:
         _tell_of_loads(parts)
         _write(_unaligned(parts) if parts.tiling.is_persistent and not parts.is_specialised else parts)
@@ -83,8 +82,8 @@ def _tell_of_loads(parts: Parts) -> None:
 
 
 def _tell_of_epilogue(parts: Parts) -> None:
-    """Remark on an epilogue whose reads wait for one another."""
-    if not parts.pieces:
+    """Remark on an epilogue whose reads wait for one another; where another kernel finishes sums, there is none."""
+    if not parts.pieces or not parts.tiling.finishes:
         return
     candidate, accumulators = parts.origin.candidate, parts.tiling.accumulators_per_thread
     message = (
@@ -119,6 +118,7 @@ def _write(parts: Parts) -> gpu.GPUFuncOp:
 
 def _write_product(parts: Parts) -> gpu.GPUFuncOp:
     """Write the function that multiplies, by whether its warpgroups are specialised."""
+    _tell_of_epilogue(parts)
     return _sized(build_of_warpgroups(parts) if parts.is_specialised else build_of_threads(parts))
 
 

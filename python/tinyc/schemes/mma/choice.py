@@ -142,8 +142,8 @@ class _Judge:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)
         spared = 0 if given.unit_tile is None else registers_of_copies(tiling, case, loads)
-        faults = resource_faults(raw, resources, case, as_planned, spared)
-        exceeded = tuple(("ResourceExceeded", *fault) for fault in faults)
+        missing = resource_faults(raw, resources, case, as_planned, spared)
+        exceeded = tuple(("ResourceExceeded", *fault) for fault in missing)
         if exceeded:  # it is predicted as if it had room
             resources = replace(resources, ctas_per_sm=max(1, resources.ctas_per_sm))
         key = tiling.tile, resources.ctas_per_sm
