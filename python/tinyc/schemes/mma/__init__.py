@@ -101,20 +101,15 @@ class MmaContraction(Scheme):
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The fastest plan, by the cost model, with what is given."""
-        case = mma_case(candidate, target, plan.precision or "ieee", refusals)
-        assert not isinstance(case, str)  # it is not refused as of another kind
-        return complete_mma(plan, case)
+        return complete_mma(plan, _accepted_case(plan, candidate, target, refusals))
 
     def search(self, plan: Plan, candidate: Candidate, target: Target) -> PlanSearch:
         """The tilings that `plan` leaves."""
-        case = mma_case(candidate, target, plan.precision or "ieee")
-        assert not isinstance(case, str)  # it is not refused as of another kind
-        return search_mma(plan, case)
+        return search_mma(plan, _accepted_case(plan, candidate, target))
 
     def degradation(self, plan: Plan, candidate: Candidate, target: Target) -> str | None:
         """The tiling that would be faster, and the field that asks for more than the target has. Source: 000 §10."""
-        case = mma_case(candidate, target, plan.precision or "ieee")
-        assert not isinstance(case, str)  # it is not refused as of another kind
+        case = _accepted_case(plan, candidate, target)
         choice = choice_of(given_of(plan, case), case)
         lacking = choice.without_room
         if lacking is None:
@@ -137,6 +132,13 @@ class MmaContraction(Scheme):
         from tinyc.schemes.mma.build import build_product  # MLIR: when a kernel is built
 
         build_product(origin)
+
+
+def _accepted_case(plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals | None = None) -> MmaCase:
+    """The case of a candidate that the scheme has not refused."""
+    case = mma_case(candidate, target, plan.precision or "ieee", refusals)
+    assert not isinstance(case, str), case
+    return case
 
 
 @functools.lru_cache(maxsize=1024)
