@@ -1,14 +1,15 @@
 """Packing: what a micro-kernel reads of an operand, in the order in which it reads it.
 
 A panel has the elements of some lines, rows or columns, of a product after the other: ``panel[product][line]``. Where
-the neighbours in memory are along the lines, they are copied as they lie, all lines of a product before the next one.
-Where they are along the products, a few of each line are computed first, in memory that the nearest cache holds, and go
-through registers, which transpose them.
+the neighbours in memory are along the lines, they are copied as they lie; where they are along the products, they go
+through registers, which transpose them. What memory has as it is packed comes from there in vectors. All else is
+computed first, in memory that the nearest cache holds: all lines of a product, or a few products of each line.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from tinyc.codegen.elements import Elements
 from tinyc.dialects.region.to_loops.lanes import row_memory
@@ -16,16 +17,26 @@ from tinyc.dialects.region.to_loops.operands import RowPlaces
 from tinyc.dialects.region.to_loops.turns import count_from
 from tinyc.mlir import arith, ir, memref, vector
 
+#: Which memory has the element of a line and a product, and where.
+Place: TypeAlias = Callable[[ir.Value, ir.Value], tuple[ir.Value, ir.Value]]
+
 #: Products of a line that are computed before those of the next one.
 _BLOCK = 64
+#: Products that are copied from memory before those of the next panel: a line of a cache is written at once, and lines
+#: at a distance of a power of two, which share a set of a cache, have room in it.
+_COPIED = 4
 
 
 @dataclass(frozen=True)
 class PackedRun:
-    """Products of each line, up to `end`, of which `element(line, product)` emits what is packed."""
+    """Products of each line, up to `end`, of which `element(line, product)` emits what is packed.
+
+    Where memory has all of that, and neighbours beside each other, `place(line, product)` emits which one, and where.
+    """
 
     end: ir.Value | int
     element: Callable[[ir.Value, ir.Value], ir.Value]
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,10 @@ class Panels:
     zero: ir.Value
     each_line: Callable[[], AbstractContextManager[ir.Value]]
     has_lines_inside: bool
+
+    @property
+    def _vector_type(self) -> ir.Type:
+        return ir.VectorType.get([self.lanes], self.zero.type)
 
     def slot(self, line: ir.Value, k: ir.Value) -> ir.Value:
         """Where product `k` of the panel that begins with `line` is."""
@@ -73,11 +88,76 @@ class Panels:
                     with elements.loop(start, run.end, below=self.depth) as k:
                         memref.store(run.element(line, k), self.memory, [self.slot(line, k)])
             return
+        place = runs[0].place
         if self.has_lines_inside:
-            self._copy(count, runs, taps)
+            if place is None:
+                self._copy(count, runs, taps)
+            else:
+                self._copy_from(place, count, runs[0].end)
             return
         with elements.loop(0, count, self.lines, below=self.most) as panel:
-            self._transpose(panel, count_from(elements, panel, self.lines, count), runs)
+            lines = count_from(elements, panel, self.lines, count)
+            if place is None:
+                self._transpose(panel, lines, runs)
+            else:
+                self._transpose_from(place, panel, lines, runs[0].end)
+
+    # --- what is in memory as it is packed ----------------------------------------------------------------------------
+
+    def _copy_from(self, place: Place, count: ir.Value | int, end: ir.Value | int) -> None:
+        """Copy neighbours, of each panel a few products; behind the last line are zeros."""
+        elements = self.elements
+        groups = range(0, self.lines, self.lanes)  # the last vector may reach into the next product
+        whole = self._whole(count, self.lines, groups[-1] + self.lanes)
+        with elements.loop(0, end, _COPIED, below=self.depth) as block:
+            products = count_from(elements, block, _COPIED, end)
+            for start, stop, is_whole in _parts(whole, count):
+                with (
+                    elements.loop(start, stop, self.lines, below=self.most) as panel,
+                    elements.loop(0, products, below=_COPIED) as near,
+                ):
+                    k = elements.moved(block, near)
+                    for first in groups:
+                        line = elements.moved(panel, first)
+                        left = None if is_whole else arith.subi(elements.extent(count), line)
+                        slot = elements.moved(self.slot(panel, k), first)
+                        vector.store(self._loaded(*place(line, k), left), self.memory, [slot])
+
+    def _transpose_from(self, place: Place, panel: ir.Value, lines: ir.Value | int, end: ir.Value | int) -> None:
+        """Transpose neighbours of the lines of a panel; those behind the last of `lines` are that one."""
+        elements, near = self.elements, [self.elements.index(each) for each in range(self.lines)]
+        if lines != self.lines:
+            last = arith.subi(elements.extent(lines), elements.index(1))
+            near = [arith.minsi(each, last) for each in near]
+        rows = [elements.moved(panel, each) for each in near]
+        whole = self._whole(end, self.lanes, self.lanes)
+        for start, stop, is_whole in _parts(whole, end):
+            with elements.loop(start, stop, self.lanes, below=self.depth) as k:
+                left = None if is_whole else arith.subi(elements.extent(end), k)
+
+                def loaded(line: int, k: ir.Value = k, left: ir.Value | None = left) -> ir.Value:
+                    return self._loaded(*place(rows[min(line, self.lines - 1)], k), left)
+
+                self._store(loaded, self.slot(panel, k))
+
+    def _whole(self, count: ir.Value | int, unit: int, reach: int) -> ir.Value | int:
+        """How many of `count` are in units of which `reach`, from the first of each on, are there."""
+        if isinstance(count, int):
+            return max(0, count - reach + unit) // unit * unit
+        elements = self.elements
+        fitting = arith.maxsi(arith.subi(count, elements.index(reach - unit)), elements.index(0))
+        return arith.muli(arith.divui(fitting, elements.index(unit)), elements.index(unit))
+
+    def _loaded(self, memory: ir.Value, place: ir.Value, left: ir.Value | None = None) -> ir.Value:
+        """Load a vector, or of one that reaches behind the last element those that are `left`, and zeros."""
+        elements, kind = self.elements, self._vector_type
+        if left is None:
+            return vector.load(kind, memory, [place])
+        lanes = ir.VectorType.get([self.lanes], ir.IntegerType.get_signless(1))
+        mask = vector.create_mask(lanes, [arith.maxsi(left, elements.index(0))])
+        return vector.maskedload(kind, memory, [place], mask, vector.broadcast(kind, self.zero))
+
+    # --- what is computed ---------------------------------------------------------------------------------------------
 
     def _copy(self, count: ir.Value | int, runs: Sequence[PackedRun], taps: int) -> None:
         elements = self.elements
@@ -93,8 +173,7 @@ class Panels:
         self, row: ir.Value, count: ir.Value | int, k: ir.Value, element: Callable[[ir.Value, ir.Value], ir.Value]
     ) -> None:
         """Compute what all lines have of a product in a row, and copy it to the panels."""
-        elements, lanes = self.elements, self.lanes
-        kind = ir.VectorType.get([lanes], self.zero.type)
+        elements = self.elements
         with self.each_line() as line:
             memref.store(element(line, k), row, [line])
         if not isinstance(count, int) or count % self.lines:
@@ -103,8 +182,8 @@ class Panels:
                 memref.store(self.zero, row, [line])
         with elements.loop(0, count, self.lines, below=self.most) as panel:
             slot = self.slot(panel, k)
-            for first in range(0, self.lines, lanes):  # the last vector may reach into the next product
-                values = vector.load(kind, row, [elements.moved(panel, first)])
+            for first in range(0, self.lines, self.lanes):  # the last vector may reach into the next product
+                values = self._loaded(row, elements.moved(panel, first))
                 vector.store(values, self.memory, [elements.moved(slot, first)])
 
     def _transpose(self, panel: ir.Value, lines: ir.Value | int, runs: Sequence[PackedRun]) -> None:
@@ -127,7 +206,11 @@ class Panels:
                 with elements.loop(lines, self.lines) as line, elements.loop(0, count, below=_BLOCK) as k:
                     memref.store(self.zero, rows, place(line, k))
             with elements.loop(0, count, self.lanes, below=_BLOCK) as k:
-                self._store(rows, pitch, k, self.slot(panel, elements.moved(block, k)))
+
+                def loaded(line: int) -> ir.Value:
+                    return self._loaded(rows, elements.moved(k, line * pitch))
+
+                self._store(loaded, self.slot(panel, elements.moved(block, k)))
 
     def _end_in_block(self, block: ir.Value, end: ir.Value | int) -> ir.Value:
         """Where a run of products ends in the block that begins with `block`, or at one of its ends."""
@@ -135,30 +218,36 @@ class Panels:
         there = arith.maxsi(arith.subi(elements.extent(end), block), elements.index(0))
         return arith.minsi(there, elements.index(_BLOCK))
 
-    def _store(self, rows: ir.Value, pitch: int, k: ir.Value, slot: ir.Value) -> None:
-        """Store the elements of all lines for `lanes` products from `k` on.
+    def _store(self, loaded: Callable[[int], ir.Value], slot: ir.Value) -> None:
+        """Store the elements of all lines for `lanes` products, of each line a vector that is `loaded`.
 
         The last vector of a product may reach into the next one, which is stored after it.
         """
         elements, lanes = self.elements, self.lanes
-        kind = ir.VectorType.get([lanes], self.zero.type)
         groups = range(0, self.lines, lanes)
 
-        def loaded(first: int) -> Sequence[ir.Value]:
-            places = [elements.moved(k, (first + line) * pitch) for line in range(lanes)]
-            return transposed([vector.load(kind, rows, [place]) for place in places])
+        def columns(first: int) -> Sequence[ir.Value]:
+            return transposed([loaded(first + line) for line in range(lanes)])
 
         def stored(first: int, at: int, values: ir.Value) -> None:
             vector.store(values, self.memory, [elements.moved(slot, at * self.lines + first)])
 
         if self.lines % lanes == 0:  # no vector reaches into the next product
             for first in groups:
-                for at, each in enumerate(loaded(first)):
+                for at, each in enumerate(columns(first)):
                     stored(first, at, each)
             return
-        for at, vectors in enumerate(zip(*map(loaded, groups), strict=True)):
+        for at, vectors in enumerate(zip(*map(columns, groups), strict=True)):
             for first, each in zip(groups, vectors, strict=True):
                 stored(first, at, each)
+
+
+def _parts(whole: ir.Value | int, end: ir.Value | int) -> Iterator[tuple[ir.Value | int, ir.Value | int, bool]]:
+    """Yield the parts of a range, as far as there are, where each begins and ends: the whole one, and the rest."""
+    if whole != 0:
+        yield 0, whole, True
+    if whole != end:
+        yield whole, end, False
 
 
 def _with_starts(runs: Sequence[PackedRun]) -> Iterator[tuple[ir.Value | int, PackedRun]]:

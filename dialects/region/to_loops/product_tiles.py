@@ -159,10 +159,10 @@ class _Tile:
         if self.right is None:
             return
 
-        def element(column: ir.Value, k: ir.Value) -> ir.Value:
-            return self.operands.element(self.product.right, self._places(first, k, self._along_columns(column)))
+        def at(column: ir.Value, k: ir.Value) -> AxisValues:
+            return self._places(first, k, self._along_columns(column))
 
-        self._pack(self.right, self.columns.count, count, element, self.product.taps, is_left=False)
+        self._pack(self.right, self.columns.count, count, at, is_left=False)
 
     def _pack_boxes(self, boxes: Boxes, first: ir.Value, count: ir.Value | int) -> None:
         """Pack the places that the windows of all columns of the tile read in a panel."""
@@ -178,31 +178,39 @@ class _Tile:
         """Pack a panel of the left operand, unless it is in place: for a micro-kernel from `row` on, or for all."""
         if self.left is None:
             return
-        elements, left = self.elements, self.product.left
+        elements = self.elements
         start = elements.index(0) if row is None else row
         rows = self.rows.count if row is None else count_from(elements, row, self.micro.rows, self.rows.count)
 
-        def element(near: ir.Value, k: ir.Value) -> ir.Value:
-            return self.operands.element(left, self._places(first, k, self._along_rows(elements.moved(start, near))))
+        def at(near: ir.Value, k: ir.Value) -> AxisValues:
+            return self._places(first, k, self._along_rows(elements.moved(start, near)))
 
-        self._pack(self.left, rows, count, element, is_left=True)
+        self._pack(self.left, rows, count, at, is_left=True)
 
     def _pack(
         self,
         panels: Panels,
         lines: ir.Value | int,
         count: ir.Value | int,
-        element: Callable[[ir.Value, ir.Value], ir.Value],
-        taps: int = 1,
+        at: Callable[[ir.Value, ir.Value], AxisValues],
         *,
         is_left: bool,
     ) -> None:
-        """Pack some lines of a panel of `count` products: elements, or words of them."""
-        words = self._words(count)
-        if words is None:
-            panels.pack(lines, [PackedRun(count, element)], taps)
-        else:
+        """Pack some lines of a panel of `count` products: elements, or words of them; `at` says where each is."""
+        operands, product, words = self.operands, self.product, self._words(count)
+        factor = product.left if is_left else product.right
+
+        def element(line: ir.Value, k: ir.Value) -> ir.Value:
+            return operands.element(factor, at(line, k))
+
+        if words is not None:
             panels.pack(lines, words.runs(element, is_left=is_left))
+            return
+        run = PackedRun(count, element)
+        if product.has_left_in_vectors if is_left else product.has_right_in_vectors:
+            memory, address = operands.in_place(factor)
+            run = PackedRun(count, element, lambda line, k: (memory, address(operands.index(at(line, k)))))
+        panels.pack(lines, [run], 1 if is_left else product.taps)
 
     def _words(self, count: ir.Value | int) -> PackedWords | None:
         """The words of a panel of `count` products, where the CPU multiplies such."""

@@ -183,6 +183,20 @@ class CpuProduct:
         """Whether the right operand may be read as it lies in memory, in vectors of columns."""
         return self.reads.is_one_row(self.right, self.column_axes, self.columns.lines)
 
+    @property
+    def has_left_in_vectors(self) -> bool:
+        """Whether the left operand is in memory as it is packed, its neighbours without a gap."""
+        if not self.has_rows_inside:
+            return self.has_left_in_place
+        return self.reads.is_one_row(self.left, self.row_axes, self.rows.lines)
+
+    @property
+    def has_right_in_vectors(self) -> bool:
+        """The same of the right operand."""
+        if self.has_columns_inside:
+            return self.has_right_in_place
+        return self.reads.is_one_row(self.right, self.phase.reduced, self.depth)
+
     @functools.cached_property
     def reads_right_in_panels(self) -> bool:
         """Whether the right operand is not packed, since its columns are in memory in panels (`region.PANELS`).

@@ -52,6 +52,52 @@ def test_a_product_whose_rows_lie_along_the_sum(m, n, k):
     assert (product(p) is not None) == (m >= 32)
 
 
+def as_they_lie(p: Program, shape: str, layout: str, element: str = "f32") -> Program:
+    """Multiply `a` by `b`, each transposed or not."""
+    lies = zip("ab", layout, strict=True)
+    a, b = (p.permute(p[name], perm=(1, 0)) if each == "t" else p[name] for name, each in lies)
+    return p.result(matmul(p, a, b, shape, element=element))
+
+
+def stored(layout: str, m: int | str, n: int | str, k: int | str, element: str = "f32") -> Program:
+    """The operands of such a product, by extents or their names."""
+    a, b = (f"{k} {m}", f"{m} {k}")[layout[0] == "n"], (f"{n} {k}", f"{k} {n}")[layout[1] == "n"]
+    return Program(a=f"{element} {a}", b=f"{element} {b}")
+
+
+@pairwise(
+    shape=[(38, 33, 20), (200, 129, 64), (385, 260, 30), (97, 515, 1031)],
+    layout=["nn", "nt", "tn", "tt"],
+    element=["f32", "f64", "i32"],
+    cpu=["x86-64", "x86-64-v3", "x86-64-v4"],
+)
+def test_operands_that_lie_as_they_are_packed_come_from_memory_in_vectors(shape, layout, element, cpu, tmp_path):
+    p = as_they_lie(stored(layout, *shape, element), " ".join(map(str, shape)), layout, element)
+    compiled = tinyc.compile(one_kernel_program(p))
+    text = compiled.lowering.for_cpu(cpu).text("loops")
+    assert not re.search(r"%(row|lines) = memref.alloca", text)  # nothing is computed first
+    compiled.save(tmp_path / "product.tinyc", cpu=cpu)
+    if (machine_level() or "") < cpu:
+        pytest.skip(f"it was compiled, and not run: this machine's CPU is of level {machine_level()}")
+    assert agrees(p, tinyc.load(tmp_path / "product.tinyc"))
+
+
+@pairwise(shape=[(38, 33, 5), (200, 129, 64), (4, 3, 200), (97, 515, 1031)], layout=["nn", "nt", "tn", "tt"])
+def test_the_same_of_extents_that_are_known_at_run_time(shape, layout):
+    m, n, k = shape
+    assert agrees(as_they_lie(stored(layout, "M", "N", "K"), "M N K", layout), M=m, N=n, K=k)
+
+
+@pytest.mark.parametrize("layout", ["nn", "tn"])
+def test_an_operand_that_is_scaled_is_computed_before_it_is_packed(layout):
+    p = stored(layout, 97, 130, 65)
+    a = p.permute(p["a"], perm=(1, 0)) if layout == "tn" else p["a"]
+    p.result(matmul(p, scaled(p, a, 0.5), p["b"], "97 130 65"))
+    text = tinyc.compile(one_kernel_program(p)).lowering.for_cpu("x86-64-v3").text("loops")
+    assert re.search(r"%(row|lines) = memref.alloca", text)
+    assert agrees(p)
+
+
 @pytest.mark.parametrize("element", ["f64", "bf16", "i32", "ui8"])
 def test_a_product_of_another_type(element):
     p = Program(a=f"{element} 70 33", b=f"{element} 33 140")

@@ -79,6 +79,39 @@
 
 // -----
 
+// What memory has as it is packed comes from there in vectors, four products of a panel before the next panel; of the
+// last panel, what is behind the columns is not read. The rows lie along the products, and are read in place.
+// CHECK-LABEL: func.func @product_as_it_lies(
+// CHECK-SAME: %[[RIGHT:workspace]]: memref<3072xf32>
+// CHECK: %[[SUMS:.*]] = memref.alloca()
+// CHECK-NOT: memref.alloca
+// CHECK: %[[A:.*]] = memref.reinterpret_cast %a
+// CHECK: scf.for %{{.*}} = %c0 to %c20 step %c4
+// CHECK: scf.for %{{.*}} = %c0 to %c32 step %c16
+// CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
+// CHECK: %[[V:.*]] = vector.load %[[A]]
+// CHECK-NEXT: vector.store %[[V]], %[[RIGHT]]
+// CHECK: scf.for %{{.*}} = %c32 to %c38 step %c16
+// CHECK: %[[MASK:.*]] = vector.create_mask
+// CHECK: %[[L:.*]] = vector.maskedload %[[A]][%{{.*}}], %[[MASK]]
+// CHECK-NEXT: vector.store %[[L]], %[[RIGHT]]
+// CHECK: iter_args
+// CHECK: vector.load %[[RIGHT]]
+"region.kernel"() ({
+^bb0(%a: !region.memref<tensor<20x38xf32>, [38, 1], 128 : i64, true>, %b: !region.memref<tensor<33x20xf32>, [20, 1], 128 : i64, true>, %y: !region.memref<tensor<38x33xf32>, [33, 1], 128 : i64, true>):
+  %0 = "region.read"(%a) : (!region.memref<tensor<20x38xf32>, [38, 1], 128 : i64, true>) -> tensor<20x38xf32>
+  %1 = "region.read"(%b) : (!region.memref<tensor<33x20xf32>, [20, 1], 128 : i64, true>) -> tensor<33x20xf32>
+  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<20x38xf32>) -> tensor<20x38x33xf32>
+  %3 = "tiny.permute"(%1) {perm = array<i64: 1, 0>} : (tensor<33x20xf32>) -> tensor<20x33xf32>
+  %4 = "tiny.expand"(%3) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<20x33xf32>) -> tensor<20x38x33xf32>
+  %5 = "tiny.mul"(%2, %4) : (tensor<20x38x33xf32>, tensor<20x38x33xf32>) -> tensor<20x38x33xf32>
+  %6 = "tiny.reduce"(%5) {op = "sum", axes = array<i64: 0>} : (tensor<20x38x33xf32>) -> tensor<38x33xf32>
+  "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<38x33xf32>, !region.memref<tensor<38x33xf32>, [33, 1], 128 : i64, true>) -> ()
+  omp.terminator
+}) {sym_name = "product_as_it_lies"} : () -> ()
+
+// -----
+
 // A product packs its operands in the sums' type: the right one in memory of the launch's own, a line of neighbours
 // after the other; the left one for the rows of a micro-kernel, through registers that transpose what lies along the
 // products. The micro-kernel has sums of rows and of two vectors of columns in registers, filled up with zeros; the
