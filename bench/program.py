@@ -25,7 +25,7 @@ from program_arena import arenas
 from program_loading import loading
 from program_worker import AXIS, CALLS, WINDOWS, microseconds
 from timing import least_seconds
-from tinyc.runtime.jit import TEAM_FUNCTION
+from tinyc.runtime.function_names import TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
 from tinyc.runtime.threads import team
 from workloads.graph import Graph

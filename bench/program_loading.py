@@ -3,8 +3,10 @@
 Every example is compiled and loaded, on cpu and sim.
 
 Warm is in a process that has done it before, the least of several runs by turns; cold is a process from nothing to a
-model that is ready to run. The simulator keeps the PTX that a process has parsed, so that loading it warm is reading
-the file. Ratios are measured side by side. Every loaded model gives the bits of the compiled one.
+model that is ready to run. Such a process has the bytecode of what it imports, as packages have that pip installs;
+where an environment lets Python keep none, compiling the sources takes as long again. The simulator keeps the PTX that
+a process has parsed, so that loading it warm is reading the file. Ratios are measured side by side. Every loaded model
+gives the bits of the compiled one.
 """
 
 import os
@@ -53,12 +55,12 @@ def loading() -> tuple[Table, Figures]:
             figures.row(f"warm, {target}: compile over load, the least of all examples", min(found), "×", least=10)
         for target in TARGETS:
             source, path = EXAMPLES / "softmax.json", _file(folder, "softmax", target)
-            compiling = _cold_seconds(f"tinyc.compile({str(source)!r}, {target!r}, bind={BIND['softmax']})")
-            reading = _cold_seconds(f"tinyc.load({str(path)!r})")
+            compiling = _cold_seconds(f"tinyc.compile({str(source)!r}, {target!r}, bind={BIND['softmax']})", folder)
+            reading = _cold_seconds(f"tinyc.load({str(path)!r})", folder)
             figures.row(f"cold, {target}: softmax compiled", compiling, "s")
             figures.row(f"cold, {target}: softmax loaded", reading, "s")
             figures.row(f"cold, {target}: compile over load", compiling / reading, "×", least=1.5)
-        _second_start(figures, Path(folder) / "cache")
+        _second_start(figures, folder)
     figures.fact("every loaded model gives the same bits", same, True)
     return Table("models of the examples", COLUMNS, tuple(rows), ""), figures
 
@@ -79,13 +81,21 @@ def _measured(example: str, target: str, path: Path) -> tuple[tuple[str, ...], f
     return (example, target, str(size), *times), compiling / reading, is_same
 
 
-def _cold_seconds(call: str) -> float:
+def _said_by(code: str, folder: str) -> bytes:
+    """What a process prints that runs `code`; the bytecode of what it imports is kept in the folder."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return subprocess.check_output([sys.executable, "-c", code], env=environment)
+
+
+def _cold_seconds(call: str, folder: str) -> float:
     """The seconds of a process that makes a model by `call`."""
-    return least_seconds(lambda: subprocess.run([sys.executable, "-c", f"import tinyc; {call}"], check=True), 3)
+    return least_seconds(lambda: _said_by(f"import tinyc; {call}", folder), 3)
 
 
-def _second_start(figures: Figures, cache: Path) -> None:
+def _second_start(figures: Figures, folder: str) -> None:
     """What a program takes that has been compiled before: in a process that has done it, and from nothing."""
+    cache = Path(folder) / "cache"
     os.environ["TINYC_CACHE"] = str(cache)
     works = {"compiled": lambda: shutil.rmtree(cache, ignore_errors=True), "taken from the cache": lambda: None}
     for (what, before), bound in zip(works.items(), (0.5, 0.02), strict=True):
@@ -94,7 +104,7 @@ def _second_start(figures: Figures, cache: Path) -> None:
             before()
             turns.append(seconds(lambda: tinyc.compile(EXAMPLES / "gemm_bias_relu.json", bind=PRODUCT)))
         figures.row(f"one product of 256³, {what}", min(turns), "s", most=bound)
-    turns = [float(subprocess.check_output([sys.executable, "-c", SECOND_START])) for _ in range(TURNS)]
+    turns = [float(_said_by(SECOND_START, folder)) for _ in range(TURNS)]
     figures.row("softmax, compiled before: from numpy to the first result", min(turns), "s", most=0.1)
     os.environ["TINYC_CACHE"] = ""
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from tinyc.mlir import arith, func, ir, scf
 from tinyc.mlir.bodies import nested
 from tinyc.passes import Pass
-from tinyc.runtime.jit import SPECULATABLE_PREFIX
+from tinyc.runtime.function_names import SPECULATABLE_PREFIX
 
 _DIVISIONS = (arith.DivUIOp, arith.RemUIOp, arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp)
 

@@ -107,8 +107,8 @@ REMARKS = {
     "unused-function": "missed",
 }
 
-#: How a report ends that shows its code.
-_CODE = re.compile(rf" \[TC\d+ ({'|'.join(CODES)})\]\Z")
+#: How a report ends that shows its code. It is compiled where a report is read: that takes as long as many imports.
+_CODE = rf" \[TC\d+ ({'|'.join(CODES)})\]\Z"
 
 #: A message may have several lines.
 LINES = "\n\t"
@@ -237,7 +237,7 @@ class TinycError(Exception):
     @classmethod
     def of_report(cls, report: str, name: str, where: Where) -> "TinycError":
         """The error that `report` tells of; it is a `name` where it shows no code."""
-        shown = _CODE.search(report)
+        shown = re.search(_CODE, report)
         return cls(shown[1], report[: shown.start()], where) if shown else cls(name, report, where)
 
     def __str__(self) -> str:

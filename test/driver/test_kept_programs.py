@@ -277,11 +277,14 @@ def test_a_second_start_loads_neither_mlir_nor_llvm():
 
 
 #: What a first result from the cache has no use of, and what takes long to import: tables of GPUs, plans, profiles and
-#: comparisons, the layout of arenas, all of ELF, a type that the program does not have, and messages of errors.
+#: comparisons, the layout of arenas, all of ELF, a type that the program does not have, and messages of errors; options
+#: that are not given, equations that have been solved, arrays on a GPU, and what LLVM and gdb are told.
 NOT_LOADED = (
     *("numba_cuda_mlir", "llvmlite", "islpy", "onnx", "ml_dtypes", "elftools", "rich", "difflib", "secrets"),
     *("ptxsim", "tinyc.target", "tinyc.plan", "tinyc.schemes", "tinyc.mlir", "tinyc.simulator"),
     *("tinyc.analysis.arena", "tinyc.driver.profile", "tinyc.driver.machine_peak", "tinyc.executors.compare"),
+    *("tinyc.dialects", "tinyc.fusion", "tinyc.expr.equations", "tinyc.executors.philox", "tinyc.runtime.self_test"),
+    *("tinyc.runtime.device_array", "tinyc.runtime.jit", "tinyc.runtime.gdb_symbols"),
 )
 FROM_THE_CACHE = """
 import sys

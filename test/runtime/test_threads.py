@@ -15,7 +15,7 @@ import tinyc
 from programs.cpu_levels import needs_team
 from runtime.hand_made import elementwise, executable
 from tinyc.diagnostics import watch_progress
-from tinyc.runtime.jit import TEAM_FUNCTION
+from tinyc.runtime.function_names import TEAM_FUNCTION
 from tinyc.runtime.threads import MAX_THREADS, cpu_count, team, thread_count
 from workloads.graph import Graph
 

@@ -14,7 +14,7 @@ from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir, scf
-from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
+from tinyc.runtime.function_names import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.program import STATUS_BYTES, Alternative, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"

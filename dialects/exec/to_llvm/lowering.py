@@ -20,7 +20,7 @@ from tinyc.dialects.exec.to_llvm.cpu_abi import (
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
-from tinyc.runtime.jit import LOOPS_PREFIX
+from tinyc.runtime.function_names import LOOPS_PREFIX
 from tinyc.runtime.program import KernelLaunch
 
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.runtime.jit import KERNEL_PREFIX, printed_ir
+from tinyc.runtime.function_names import KERNEL_PREFIX
+from tinyc.runtime.jit import printed_ir
 
 #: The definition of a function, which ends at the first line that is a brace, or another line of a module.
 _ENTITY = re.compile(r"^define .*?^\}$|^[^\n]+$", re.MULTILINE | re.DOTALL)

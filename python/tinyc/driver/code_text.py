@@ -18,7 +18,7 @@ from tinyc.dialects.nvvm.to_ptx import binary_of
 from tinyc.driver.listings import listing_suffix
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import unescape
-from tinyc.runtime.jit import KERNEL_PREFIX, LOOPS_PREFIX
+from tinyc.runtime.function_names import KERNEL_PREFIX, LOOPS_PREFIX
 from tinyc.text import parse, print_ir
 
 #: The attribute of a module that holds the LLVM IR of its kernels.

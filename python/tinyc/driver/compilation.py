@@ -153,7 +153,7 @@ def _cpu(lowerings: Sequence[Lowering], threads: int | None) -> Executor:
     (lowering,) = lowerings
     try:
         executor = executor_of(cpu_artifact(lowering), threads)
-        return replace(executor, compiled_for=lambda cpu: cpu_artifact(lowering, cpu))
+        return executor._replace(compiled_for=lambda cpu: cpu_artifact(lowering, cpu))
     except (InternalError, ObjectError) as error:
         if lowering.entry != "llvm":
             raise error if isinstance(error, InternalError) else InternalError(f"{error}") from error

@@ -7,7 +7,6 @@ the model is made.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +138,7 @@ def _kept_model(
 
     executor = executor_of(kept.artifact, threads)
     if request.target == "cpu":
-        executor = replace(executor, compiled_for=compiled_for)
+        executor = executor._replace(compiled_for=compiled_for)
     model = CompiledModel(kept.boundary, request.target, executor, remarks, kept.layers, lowerings)
     model.from_cache = True
     return model

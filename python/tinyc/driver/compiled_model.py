@@ -17,11 +17,11 @@ from tinyc.driver.model import Executor, Model
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import Boundary
 from tinyc.runtime.cpu_features import checked_cpu
-from tinyc.runtime.self_test import SelfTest, require_within_limit
 
 if TYPE_CHECKING:
     from tinyc.driver.lowering import Lowering
     from tinyc.driver.profile import Prediction, WrittenNodes
+    from tinyc.runtime.self_test import SelfTest
 
 
 class CompiledModel(Model):
@@ -76,7 +76,7 @@ class CompiledModel(Model):
 
     def add_self_test(
         self, inputs: Mapping[str, np.ndarray] | None = None, sizes: Mapping[str, int] | None = None, seed: int = 0
-    ) -> SelfTest:
+    ) -> "SelfTest":
         """Give the model a self-test, which is saved with it: inputs, and the outputs of the reference for them.
 
         The inputs are those that are given, or random ones by `seed`, in which symbols have the values in `sizes`.
@@ -89,6 +89,7 @@ class CompiledModel(Model):
         from tinyc.driver.layer import require_reference
         from tinyc.executors import reference
         from tinyc.executors.random_inputs import random_inputs
+        from tinyc.runtime.self_test import SelfTest, require_within_limit
 
         artifact = self.artifact()  # which the reference has none of
         module = self.lowering.module(self.lowering.entry)

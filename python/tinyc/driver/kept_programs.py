@@ -8,9 +8,9 @@ is none.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyc.cache.folder import CacheFolder, NewEntry, Sections, usable_cache
 from tinyc.cache.keys import compiler_state, key_of
@@ -28,8 +28,7 @@ from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json, with_fil
 _KIND, _FIELD = "program", "program"
 
 
-@dataclass(frozen=True)
-class KeptProgram:
+class KeptProgram(NamedTuple):
     """A compiled program, with what is told of it: inputs and outputs, the layers it went through, the remarks.
 
     `files` are those that its source refers to, with the hashes of their contents.
@@ -67,7 +66,7 @@ class ProgramEntry:
         if found is None or name is None:
             return found
         artifact = found.artifact.with_programs(lambda program: with_file(program, name))
-        return replace(found, artifact=artifact)
+        return found._replace(artifact=artifact)
 
     def keep(self, model: CompiledModel, files: Mapping[Path, FileState]) -> None:
         """Keep a model that was compiled of the source and of `files`, with its remarks.

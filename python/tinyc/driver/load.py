@@ -6,7 +6,6 @@ for several architectures, the driver is asked which GPU there is; else nothing 
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +89,7 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
         if TILE_FLAG in artifact.flags:
             require_machine(artifact.flags, artifact.arch)  # it asks the system for tile registers
         executable = CpuExecutable(program, artifact.code, arrays, threads)
-        return replace(_executor(executable, artifact), threads=executable.threads)
+        return _executor(executable, artifact)._replace(threads=executable.threads)
     require_no_threads(artifact.target, threads)
     from tinyc.target import TARGETS  # with the table of devices, which a CPU has no use of
 
@@ -99,7 +98,7 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
         from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than the rest
 
         simulated = SimExecutable(program, ptx, arrays)
-        return replace(_executor(simulated, artifact), reports=lambda: simulated.reports)
+        return _executor(simulated, artifact)._replace(reports=lambda: simulated.reports)
     if artifact.arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {artifact.arch}, and what runs on a GPU is for {either(known)}"
         raise TinycError("UnsupportedTarget", f"{message}; write one behind .target")
@@ -108,7 +107,7 @@ def executor_of(artifact: Artifact, threads: int | None = None) -> Executor:
 
     best = artifact.for_gpu(gpu_capability()) if artifact.others else artifact
     executable = CudaExecutable(best.program, best.code.decode(), best.arch, arrays=best.arrays)
-    return replace(_executor(executable, artifact), arch=best.arch)
+    return _executor(executable, artifact)._replace(arch=best.arch)
 
 
 def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:

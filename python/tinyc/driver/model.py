@@ -7,9 +7,9 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ Arrays = dict[str, np.ndarray]
 _SHOWN_KERNELS = 4
 
 
-@dataclass(frozen=True)
-class Executor:
+class Executor(NamedTuple):
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the

@@ -7,24 +7,23 @@ a key.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, either
-from tinyc.dialects.region.size_sets import SizeSet, size_set, sizes_text
 from tinyc.driver.listings import LISTINGS
 from tinyc.expr.extents import natural
-from tinyc.fusion.request import request_of
+
+if TYPE_CHECKING:
+    from tinyc.dialects.region.size_sets import SizeSet
 
 Bind = Mapping[str, int]
 #: Values of inputs that are fixed, by name.
 Constants = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class CompileRequest:
+class CompileRequest(NamedTuple):
     """What is asked of a compilation beside its source.
 
     `options` are those of the passes for each architecture by its name, off a GPU for None; `weights` the inputs that
@@ -68,9 +67,7 @@ def request_for(
         TinycError: what is wrong with one of them.
     """
     own, edges = _split(plan)
-    asked = request_of(fusion).with_edges(edges).options()
-    sets = checked_sizes(sizes)
-    asked |= {"sizes": sizes_text(sets)} if sets else {}
+    asked = {**_fusion_options(fusion, edges), **_sizes_option(sizes)}
     options = {each: {**pass_options(target, each, own, line_info), **asked} for each in architectures_of(target, arch)}
     return CompileRequest(
         target, options, checked_bind(bind), checked_constants(constants), tuple(weight_names(weights))
@@ -147,6 +144,23 @@ def _split(plan: object) -> tuple[object, Mapping[str, Any]]:
     return split_plan(plan)
 
 
+def _fusion_options(fusion: object, edges: Mapping[str, Any]) -> dict[str, str]:
+    if fusion is None and not edges:
+        return {}
+    from tinyc.fusion.request import request_of  # as in `_split`
+
+    return request_of(fusion).with_edges(edges).options()
+
+
+def _sizes_option(sizes: object) -> dict[str, str]:
+    sets = checked_sizes(sizes)
+    if not sets:
+        return {}
+    from tinyc.dialects.region.size_sets import sizes_text
+
+    return {"sizes": sizes_text(sets)}
+
+
 def checked_bind(bind: Bind | None) -> dict[str, int]:
     """`bind` as a dictionary of non-negative ints.
 
@@ -186,7 +200,7 @@ def _own_value(value: object) -> object:
     return value if array.dtype.hasobject else array
 
 
-def checked_sizes(sizes: object) -> list[SizeSet]:
+def checked_sizes(sizes: object) -> "list[SizeSet]":
     """Sets of sizes as data, without those that are empty.
 
     Raises:
@@ -195,6 +209,10 @@ def checked_sizes(sizes: object) -> list[SizeSet]:
     if not isinstance(sizes, list | tuple) or not all(isinstance(each, Mapping) for each in sizes):
         message = f"'sizes' is {sizes!r}; give a list of sets of sizes, [{{'M': 1}}, {{'M': '<=64', 'N': 128}}]"
         raise TinycError("InvalidOption", message)
+    if not sizes:
+        return []
+    from tinyc.dialects.region.size_sets import size_set  # as in `_split`
+
     return [found for found in map(size_set, sizes) if found.symbols]
 
 

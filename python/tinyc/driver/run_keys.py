@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from tinyc.diagnostics import TinycError
-from tinyc.executors.philox import run_key
 from tinyc.expr.extents import natural
 
 #: How many numbers a seed may be.
@@ -32,6 +31,8 @@ class RunKeys:
         """
         if seed is None:
             raise TinycError("InputMismatch", f"offset is {offset!r}, and there is no seed that it is for; give one")
+        from tinyc.executors.philox import run_key  # most runs have no seed
+
         number = _word("seed", seed)
         with self._counting:
             before = self._next_offset.get(number, 0)

@@ -22,8 +22,9 @@ In reading order:
     axes            AxisExpr: floor divisions by ranges, bounds, substitution; `axes.evaluation` over numpy's grids
     index_map       maps of views as they are written
     assumption      relations between extents that a program relies on
+    size_equations  extents whose sizes are known: what symbols stand for when a program runs
     shape_equation  one equation between shapes, solved or split
-    equations       many of them: what symbols stand for, when a program is compiled and when it runs
+    equations       many of them: what symbols stand for when a program is compiled
     affine_map      to MLIR's affine maps and back; the one module here that imports the bindings
     isl             to isl's functions, what they cost at most, and exact ranges; islpy is loaded where it is used
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from tinyc.expr import extents
-from tinyc.expr.extents import Dim, Extent, ExtentError
+from tinyc.expr.extents import Dim, ExtentError
+from tinyc.expr.size_equations import linear_in
 
 Assignment = tuple[str, Dim]
 
@@ -62,22 +63,6 @@ def _cancel_factors(left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim
     """The factors that are not on both sides, wherever they stand."""
     a, b = Counter(left), Counter(right)
     return list((a - b).elements()), list((b - a).elements())
-
-
-def linear_in(dim: Dim, name: str) -> tuple[Dim, Dim] | None:
-    """(a, b) with ``dim == a * name + b``, or None where `dim` is not linear in that symbol."""
-    factor: Dim = 0
-    offset: Dim = 0
-    for monomial, coefficient in dim.terms if isinstance(dim, Extent) else (((), dim),):
-        term = Extent(((monomial, coefficient),)) if monomial else coefficient
-        if name not in extents.symbols(term):
-            offset = offset + term
-            continue
-        quotient = extents.divide(term, extents.symbol(name))
-        if quotient is None or name in extents.symbols(quotient):
-            return None
-        factor = factor + quotient
-    return (factor, offset) if factor != 0 else None
 
 
 def solve_exactly(equation: Equation, name: str) -> Assignment | None:

@@ -7,7 +7,7 @@ The two kinds of expression are `extents.Extent` and `axes.AxisExpr`; nothing he
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 _N = TypeVar("_N", bound="Expression", covariant=True)
 _D = TypeVar("_D", bound="int | Expression", covariant=True)
@@ -119,8 +119,7 @@ def collected(terms: Iterable[tuple[_K, int]], order: Callable[[_K], Any] | None
     return tuple(kept)
 
 
-@dataclass(frozen=True)
-class Notation:
+class Notation(NamedTuple):
     """How expressions are written: the canonical text, which the readers read, but for what is said otherwise.
 
     `divide` writes a division of two texts as a call, `parameter` says which products are one symbol, by their text.

@@ -12,6 +12,7 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import equations, extents
 from tinyc.expr.extents import MAX_EXTENT, Dim, ExtentError
 from tinyc.expr.shape_equation import Equation
+from tinyc.expr.size_equations import undetermined
 
 #: Arguments that hold extents, and arguments that must be numbers once the symbols are known.
 EXTENT_KEYS = ("shape", "lo", "hi")
@@ -32,7 +33,7 @@ class Sizes:
         self.values = equations.solve_shapes(self._written, unknown, told)
         self._shapes: dict[tuple[Dim, ...], tuple[Dim, ...]] = {}
         shape = self.shape(self._inputs)
-        self.told = {name for dim in shape for name in extents.symbols(dim)} - set(equations.undetermined(shape))
+        self.told = {name for dim in shape for name in extents.symbols(dim)} - set(undetermined(shape))
 
     def shape(self, written: tuple[Dim, ...]) -> tuple[Dim, ...]:
         """Extents with every symbol replaced that has a value.

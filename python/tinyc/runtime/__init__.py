@@ -12,7 +12,8 @@ In reading order:
     const_pool                    what is kept from run to run: weights, constants
     executable                    what a run is on every device
     device_memory                 the memory of a GPU that is not there
-    cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
+    cpu_features                  what a CPU has
+    function_names, jit           the functions of a program's machine code, and LLVM IR to an object of it
     threads                       how many CPUs are used, and teams of threads that run kernels
     compile_processes             several modules of LLVM IR to objects, by several processes
     perf_map, gdb_symbols         the names of kernels for `perf` and for gdb

@@ -13,7 +13,6 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, remark, suggest
 from tinyc.expr.extents import Dim
 from tinyc.runtime.arena import allocate_array
-from tinyc.runtime.device_array import REFUSALS, is_on_device
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
 
@@ -158,6 +157,8 @@ def as_array(name: str, value: Any, expected: np.dtype | None = None, what: str 
         raise mismatch(name, f"{what} '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
+    from tinyc.runtime.device_array import REFUSALS, is_on_device  # numpy's arrays are on no device
+
     if is_on_device(value):
         message = f"{what} '{name}', a {type(value).__name__}, is in the memory of a GPU; copy it to a numpy array"
         raise mismatch(name, f"{message}, or compile with target='cuda'")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from tinyc.importers.files import replace_file, unreadable_file
 from tinyc.runtime.container import MalformedModel, container_bytes, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
-from tinyc.runtime.self_test import SelfTest, self_test_content, self_test_in
 from tinyc.runtime.stored_arrays import arrays_in, stored_arrays
 from tinyc.vocabulary.element_type import element_of
 from tinyc.vocabulary.mapped_file import require_unchanged
+
+if TYPE_CHECKING:  # few models have one
+    from tinyc.runtime.self_test import SelfTest
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
 _FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str}
@@ -49,7 +51,7 @@ class Artifact:
     cpu: str = ""
     flags: tuple[str, ...] = ()
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
-    self_test: SelfTest | None = None
+    self_test: "SelfTest | None" = None
     others: tuple["Artifact", ...] = ()
 
     @property
@@ -125,7 +127,11 @@ def artifact_bytes(artifact: Artifact) -> int:
 def artifact_content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]:
     """The manifest and the sections of the file of an artifact."""
     described, arrays = stored_arrays(_ARRAY, artifact.arrays)
-    tested, test_arrays = self_test_content(artifact.self_test)
+    tested, test_arrays = dict[str, Any](), dict[str, memoryview]()
+    if artifact.self_test is not None:
+        from tinyc.runtime.self_test import self_test_content
+
+        tested, test_arrays = self_test_content(artifact.self_test)
     manifest = {
         "tinyc": __version__,
         "target": artifact.target,
@@ -223,9 +229,19 @@ def artifact_in(manifest: Mapping[str, Any], sections: Mapping[str, memoryview])
             prefix = f"{each['arch']}."
             own = {name.removeprefix(prefix): data for name, data in sections.items() if name.startswith(prefix)}
             others.append(_for_one(each, manifest, {**sections, **own}))
-        return replace(first, self_test=self_test_in(manifest, sections, first.program), others=tuple(others))
+        return replace(first, self_test=_self_test_in(manifest, sections, first.program), others=tuple(others))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise MalformedModel(f"the model is not what this tinyc writes: {error}; {_other_tinyc(manifest)}") from None
+
+
+def _self_test_in(
+    manifest: Mapping[str, Any], sections: Mapping[str, memoryview], program: Program
+) -> "SelfTest | None":
+    if "self_test" not in manifest:
+        return None
+    from tinyc.runtime.self_test import self_test_in
+
+    return self_test_in(manifest["self_test"], sections, program)
 
 
 def _check_fields(described: Mapping[str, Any], fields: Mapping[str, type]) -> None:

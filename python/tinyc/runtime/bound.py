@@ -6,6 +6,7 @@ the key of random numbers is another in each run.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
@@ -17,8 +18,7 @@ from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.run_key import RUN_KEY
 
 
-@dataclass(frozen=True)
-class BoundTensorMap:
+class BoundTensorMap(NamedTuple):
     """A `runtime.tensor_map.Tiling` in numbers."""
 
     dims: tuple[int, ...]

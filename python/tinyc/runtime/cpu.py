@@ -19,7 +19,7 @@ from tinyc.runtime.const_pool import PoolImage
 from tinyc.runtime.cpu_calls import Call, Kernels, Pace, RunTurns
 from tinyc.runtime.cpu_frame import CpuFrame, CpuFrames
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.jit import KERNEL_PREFIX, TEAM_FUNCTION
+from tinyc.runtime.function_names import KERNEL_PREFIX, TEAM_FUNCTION
 from tinyc.runtime.object_code import Code
 from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status

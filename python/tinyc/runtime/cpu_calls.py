@@ -66,8 +66,7 @@ class Pace:
         return self.tries <= 0 or _WORTH_A_TRY_SECONDS <= self.seconds < math.inf
 
 
-@dataclass(frozen=True)
-class Kernels:
+class Kernels(NamedTuple):
     """The addresses of kernels by symbol, that of what a thread of a team runs, and how many threads there are."""
 
     functions: Mapping[str, int]

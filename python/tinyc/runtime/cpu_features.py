@@ -8,6 +8,7 @@ baseline, which has vectors of 16 bytes.
 
 import ctypes
 import functools
+import itertools
 import platform
 import re
 from collections.abc import Iterable
@@ -142,7 +143,7 @@ def features_of_code(usable: Iterable[str], of_intrinsics: Iterable[str]) -> tup
 
 def usable_features(found: Iterable[str]) -> tuple[str, ...]:
     """Those of the features that this machine's CPU has which code may use: tiles where the system lets it."""
-    present, has_tiles = set(found), _has_tiles()
+    present, has_tiles = set(found), _has_tiles(_listed_flags())
     return tuple(each for each in _FLAGS if each in present and (has_tiles or not _is_of_tiles(each)))
 
 
@@ -171,10 +172,10 @@ def machine_cpu() -> str | None:
 
     None where it is no x86-64.
     """
-    level, present = machine_level(), _machine_flags()
-    if level is None:
+    if not _is_x86_64():
         return None
-    more: list[str] = []
+    present, more = _machine_flags(), list[str]()
+    level = _fitting_levels(present)[-1]
     for name, features in _EXTENSIONS.get(level, {}).items():
         is_said = {*features} <= {*level_features("+".join((level, *more)))}
         if not is_said and {*flags_of(features)} <= present:
@@ -187,11 +188,7 @@ def machine_identity() -> str:
 
     Besides, what of it code may use (`machine_cpu`): whether the system gives tile registers, no flag says.
     """
-    try:
-        said = _CPUINFO.read_text(encoding="utf-8").partition("\n\n")[0]  # of the first CPU
-    except OSError:
-        said = ""
-    of_model = re.findall(r"^(?:vendor_id|cpu family|model|stepping|flags)\s*:.*$", said, re.MULTILINE)
+    of_model = re.findall(r"^(?:vendor_id|cpu family|model|stepping|flags)\s*:.*$", _first_cpu(), re.MULTILINE)
     return "\n".join((platform.machine(), machine_cpu() or "", *of_model))
 
 
@@ -228,20 +225,26 @@ def require_machine(flags: Iterable[str], architecture: str = X86_64) -> None:
 def _machine_flags() -> frozenset[str]:
     """The flags of this machine's CPU that code may rely on; none where the system does not tell."""
     said = _listed_flags()
-    return said if _has_tiles() else frozenset(flag for flag in said if not flag.startswith("amx_"))
+    return said if _has_tiles(said) else frozenset(flag for flag in said if not flag.startswith("amx_"))
 
 
 def _listed_flags() -> frozenset[str]:
-    try:
-        said = re.search(r"^flags\s*:(.*)$", _CPUINFO.read_text(encoding="utf-8"), re.MULTILINE)
-    except OSError:
-        said = None
+    said = re.search(r"^flags\s*:(.*)$", _first_cpu(), re.MULTILINE)
     return frozenset(said[1].split() if said else ())
 
 
-def _has_tiles() -> bool:
-    """Whether this process may use tile registers, for which it asks where there are any."""
-    return TILE_FLAG in _listed_flags() and _is_x86_64() and _are_tiles_permitted()
+def _first_cpu() -> str:
+    """What the system says of the first CPU: of all that a large machine has it takes long to."""
+    try:
+        with _CPUINFO.open(encoding="utf-8") as file:
+            return "".join(itertools.takewhile(str.strip, file))
+    except OSError:
+        return ""
+
+
+def _has_tiles(listed: frozenset[str]) -> bool:
+    """Whether this process may use tile registers, for which it asks where the flags say that there are any."""
+    return TILE_FLAG in listed and _is_x86_64() and _are_tiles_permitted()
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """The names of kernels for gdb, by its JIT interface: it stops at a function when code is registered, and reads a list.
 
-In: an ELF object, and where its sections are in memory. Out: an entry of that list for as long as the code lives, where
-TINYC_GDB asks for it: `break`, `bt` and `disassemble` then know kernels by their names.
+In: an ELF object, and where its sections are in memory. Out: an entry of that list for as long as the code lives:
+`break`, `bt` and `disassemble` then know kernels by their names.
 
 gdb looks for the function and the list among the symbols of what the process has loaded. LLVM has both, and a model
 from a file or from the cache has no LLVM; so they come from a library of a few bytes that is made here.
@@ -20,7 +20,6 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
-GDB_VARIABLE = "TINYC_GDB"
 _REGISTER, _DESCRIPTOR = "__jit_debug_register_code", "__jit_debug_descriptor"
 _REGISTERED, _UNREGISTERED = 1, 2
 #: In the header of an ELF object: where the headers of sections are, and how long one is; in such a one: its address.
@@ -64,13 +63,11 @@ class _Listed:
 
 
 def register_object(owner: object, image: bytes, starts: Mapping[int, int]) -> None:
-    """Tell gdb of an object whose sections are at `starts`, by their numbers, for `owner`; if it is asked for.
+    """Tell gdb of an object whose sections are at `starts`, by their numbers, for `owner`.
 
     It is told that the object is gone with the next one that comes after `owner` has gone. Where the system takes no
     library from memory, kernels have no names: what runs is right without them.
     """
-    if not os.environ.get(GDB_VARIABLE):
-        return
     with contextlib.suppress(OSError), _listing:
         library = _library()
         while _left:

@@ -13,19 +13,12 @@ from typing import Any
 
 from tinyc.diagnostics import InternalError, TinycError, progress
 from tinyc.runtime import cpu_features
+from tinyc.runtime.function_names import KERNEL_PREFIX, SPECULATABLE_PREFIX
 
 #: Of the flags of a module LLVM reads one before all else, by which it ends the process where the module is broken.
 _FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILINE)
 #: What objects are made for: their format and their calls are those of Linux.
 _TRIPLES = {cpu_features.X86_64: "x86_64-unknown-linux-gnu", cpu_features.AARCH64: "aarch64-unknown-linux-gnu"}
-#: What --exec-to-llvm puts in front of a kernel's name.
-KERNEL_PREFIX = "kernel."
-#: And in front of the name of its loops, which that function calls.
-LOOPS_PREFIX = "loops."
-#: What each thread of a team runs: it takes turns of one kernel's loop after the other, until there are none left.
-TEAM_FUNCTION = "generation_team"
-#: A function of this prefix may be called before it is known to be needed.
-SPECULATABLE_PREFIX = "index."
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,16 @@ Source: System V ABI, AMD64 supplement, "Relocation".
 import contextlib
 import ctypes
 import mmap
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from tinyc.runtime.elf_object import ObjectError, ObjectSection, ObjectSymbol, Relocation, SectionKey, read_object
-from tinyc.runtime.gdb_symbols import register_object
 from tinyc.runtime.object_archive import objects_in
 from tinyc.runtime.perf_map import note_functions
 
+#: Says that gdb is to know kernels by their names.
+GDB_VARIABLE = "TINYC_GDB"
 #: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for several
 #: (`sincos`), or for an instruction that a CPU lacks, in f64, and with an f behind the name in f32.
 _OF_MEMORY = ("memcpy", "memmove", "memset")
@@ -64,8 +66,11 @@ class Code:
         known = (*exported, *(name for name in other if name in defined))
         self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in known}
         functions = [each for each in found.symbols if each.is_function and each.section in found.sections]
-        for number, each in enumerate(images):
-            register_object(self, each, {at: place for (of, at), place in memory.starts.items() if of == number})
+        if os.environ.get(GDB_VARIABLE):
+            from tinyc.runtime.gdb_symbols import register_object  # few ask for it
+
+            for number, each in enumerate(images):
+                register_object(self, each, {at: place for (of, at), place in memory.starts.items() if of == number})
         note_functions((each.name, memory.address_of(each), each.size) for each in functions)
 
 

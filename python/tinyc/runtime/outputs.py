@@ -14,7 +14,6 @@ from tinyc.diagnostics import TinycError, Where, counted, remark, suggest
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_array
 from tinyc.runtime.arrays import DTYPE_NAMES, Declared, is_dense
-from tinyc.runtime.device_array import DeviceView, is_on_device
 from tinyc.vocabulary.element_type import ElementType
 
 
@@ -141,6 +140,8 @@ def _objection(array: Any, output: Output) -> str | None:
     _, element, dtype, shape = output
     if type(array) is np.ndarray and array.dtype == dtype and array.shape == shape and array.flags.carray:
         return None  # as nearly always: dense, and can be written to
+    from tinyc.runtime.device_array import DeviceView, is_on_device
+
     called = DTYPE_NAMES[element]
     wanted = f"{called} [{', '.join(map(str, shape))}]"
     if isinstance(array, np.ma.MaskedArray) or not isinstance(array, np.ndarray | DeviceView):
@@ -173,7 +174,7 @@ def _may_be_filled(array: Any, read: Sequence[Any]) -> bool:
 
     One in a GPU's memory is handled there.
     """
-    if isinstance(array, DeviceView):
+    if not isinstance(array, np.ndarray):
         return True
     return is_dense(array) and not any(
         isinstance(each, np.ndarray) and np.may_share_memory(array, each) for each in read
@@ -181,6 +182,6 @@ def _may_be_filled(array: Any, read: Sequence[Any]) -> bool:
 
 
 def _share_memory(one: Any, other: Any) -> bool:
-    if isinstance(one, DeviceView) or isinstance(other, DeviceView):
-        return isinstance(one, DeviceView) and isinstance(other, DeviceView) and one.overlaps(other)
-    return np.shares_memory(one, other)
+    if isinstance(one, np.ndarray) != isinstance(other, np.ndarray):
+        return False
+    return np.shares_memory(one, other) if isinstance(one, np.ndarray) else one.overlaps(other)

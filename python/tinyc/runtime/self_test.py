@@ -59,10 +59,8 @@ def require_within_limit(inputs: Mapping[str, np.ndarray], outputs: Mapping[str,
         raise TinycError("InvalidOption", f"{message}{SELF_TEST_LIMIT_BYTES} bytes of both; test it on smaller sizes")
 
 
-def self_test_content(test: SelfTest | None) -> tuple[dict[str, Any], dict[str, memoryview]]:
-    """What a manifest and the sections of a file have of a self-test; nothing where there is none."""
-    if test is None:
-        return {}, {}
+def self_test_content(test: SelfTest) -> tuple[dict[str, Any], dict[str, memoryview]]:
+    """What a manifest and the sections of a file have of a self-test."""
     inputs, held = stored_arrays(_INPUT, test.inputs)
     outputs, expected = stored_arrays(_OUTPUT, test.outputs)
     for each in outputs:
@@ -71,16 +69,13 @@ def self_test_content(test: SelfTest | None) -> tuple[dict[str, Any], dict[str, 
     return {"self_test": {"inputs": inputs, "outputs": outputs}}, {**held, **expected}
 
 
-def self_test_in(manifest: Mapping[str, Any], sections: Mapping[str, memoryview], program: Program) -> SelfTest | None:
-    """The self-test of a file; None where it has none.
+def self_test_in(described: Mapping[str, Any], sections: Mapping[str, memoryview], program: Program) -> SelfTest:
+    """The self-test of a file whose manifest describes it so.
 
     Raises:
         MalformedModel: its arrays or tolerances are not those of such a program.
         KeyError, TypeError, ValueError: something in it is missing, or of another kind.
     """
-    described = manifest.get("self_test")
-    if described is None:
-        return None
     inputs = arrays_in(_INPUT, described["inputs"], sections)
     outputs = arrays_in(_OUTPUT, described["outputs"], sections)
     signature = boundary_of_program(program).signature

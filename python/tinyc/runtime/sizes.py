@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tinyc.diagnostics import TinycError, Where, suggest
-from tinyc.expr import equations, extents
+from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
+from tinyc.expr.size_equations import solve_sizes
 from tinyc.runtime.arena import memory_bytes
 from tinyc.runtime.program import Buffer, Grid, Program
 from tinyc.vocabulary.run_key import RUN_KEY
@@ -42,7 +43,7 @@ def shape_symbols(inputs: Iterable[tuple[str, Sequence[Dim], Sequence[int]]]) ->
         for axis, (extent, size) in enumerate(zip(declared, actual, strict=True))
     ]
     try:
-        return equations.solve_sizes(pairs)
+        return solve_sizes(pairs)
     except ExtentError as error:
         raise TinycError("InputMismatch", f"{error}") from None
 
