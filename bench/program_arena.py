@@ -14,7 +14,7 @@ from tinyc.analysis.arena import Request, packed
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.explain.arena import lower_bound_bytes
-from tinyc.expr import extents
+from tinyc.expr.maximum import maximum_at
 from tinyc.runtime.program import Program
 from tinyc.text.table import Table
 from workloads import WORKLOADS, random_graph
@@ -62,7 +62,7 @@ def _host_program(document: Any, bind: Mapping[str, int] | None = None, **option
 
 
 def _row(name: str, program: Program) -> tuple[tuple[str, ...], float]:
-    peak, bound, ratio = program.arena_bytes, lower_bound_bytes(program, {}), _ratio(program, {})
+    peak, bound, ratio = maximum_at(program.arena_bytes, {}), lower_bound_bytes(program, {}), _ratio(program, {})
     generations = 1 + max(kernel.generation for kernel in program.kernels)
     counts = len(program.kernels), len(program.arena_lifetimes), generations
     return (name, *map(str, counts), str(peak), str(bound), f"{ratio:.3f}"), ratio
@@ -71,4 +71,4 @@ def _row(name: str, program: Program) -> tuple[tuple[str, ...], float]:
 def _ratio(program: Program, values: Mapping[str, int]) -> float:
     """How often the bound goes into the peak, at some sizes."""
     bound = lower_bound_bytes(program, values)
-    return extents.evaluate(program.arena_bytes, values) / bound if bound else 1.0
+    return maximum_at(program.arena_bytes, values) / bound if bound else 1.0

@@ -16,6 +16,7 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
+from tinyc.expr.maximum import MaximumDim, maximum
 from tinyc.mlir import ext, ir
 from tinyc.mlir.locations import where
 from tinyc.runtime.program import Alternative, ExtentValue, Grid, Parameter, Pointer, Status, TensorMapParameter
@@ -130,6 +131,16 @@ def indexes_of(attributes: AttributeMap) -> tuple[Dim, ...]:
 def extent_of(attributes: AttributeMap, name: str) -> Dim:
     """The extent `name`: an integer, or canonical text."""
     return _extent(name, attributes[name])
+
+
+def maximum_of(attributes: AttributeMap, name: str) -> MaximumDim:
+    """The extent `name`, or the largest of an array of several."""
+    if not isinstance(attributes[name], ir.ArrayAttr):
+        return extent_of(attributes, name)
+    dims = [_extent(name, entry) for entry in _array(attributes, name)]
+    if len(dims) < 2:
+        raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; an array has two extents or more")
+    return maximum(dims)
 
 
 def size_of(attributes: AttributeMap, name: str) -> int:

@@ -17,6 +17,7 @@ from tinyc.dialects.exec.attributes import (
     grid_of,
     indexes_of,
     launch_parameters_of,
+    maximum_of,
     nonempty_text_of,
     pairs_of,
     place_of,
@@ -178,6 +179,7 @@ class KernelOp(Exec.Operation, name="kernel"):
 class FunctionOp(Exec.Operation, name="function"):
     """The host program: `symbols` in the order of the ABI, the names of the inputs and outputs, the arena's size.
 
+    The size is an extent, or an array of several, of which it is the largest.
     Where it has a ConstPool, `weights` are the names of the inputs that are given once, and `pool_bytes` is its size.
     """
 
@@ -213,7 +215,7 @@ class FunctionOp(Exec.Operation, name="function"):
             assumptions=tuple(op.meaning() for op in body_of(self) if isinstance(op, AssumeOp)),
             buffers=tuple(op.meaning() for op in self.buffers),
             kernels=tuple(op.meaning() for op in self.kernels),
-            arena_bytes=extent_of(self.attributes, "arena_bytes"),
+            arena_bytes=maximum_of(self.attributes, "arena_bytes"),
             weights=distinct_texts_of(self.attributes, "weights") if "weights" in self.attributes else (),
             pool_bytes=size_of(self.attributes, "pool_bytes") if "pool_bytes" in self.attributes else 0,
         )
@@ -231,7 +233,7 @@ class FunctionOp(Exec.Operation, name="function"):
         nonempty_text_of(self.attributes, "sym_name")
         for name in ("symbols", "inputs", "outputs"):
             distinct_texts_of(self.attributes, name)
-        extent_of(self.attributes, "arena_bytes")
+        maximum_of(self.attributes, "arena_bytes")
         if "weights" in self.attributes:
             distinct_texts_of(self.attributes, "weights")
         if "pool_bytes" in self.attributes:

@@ -15,6 +15,7 @@ from tinyc.dialects.exec.verify_pool import pool_violations
 from tinyc.dialects.launch import launchables_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.expr.maximum import maximum_dims
 from tinyc.mlir import func, ir
 from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.runtime.program import Buffer, KernelLaunch, Pointer, Program, TensorMapParameter
@@ -145,7 +146,7 @@ def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
         guards = [side for each in kernel.alternatives for guard in each.guards for side in (guard.lhs, guard.rhs)]
         yield from _unlisted(program, at.location, tuple(guards))
     sides = [side for assumption in program.assumptions for side in (assumption.lhs, assumption.rhs)]
-    yield from _unlisted(program, op.location, (program.arena_bytes, *sides))
+    yield from _unlisted(program, op.location, (*maximum_dims(program.arena_bytes), *sides))
 
 
 def _unlisted(program: Program, location: ir.Location, dims: tuple[Dim, ...]) -> Iterator[Violation]:

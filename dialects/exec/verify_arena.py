@@ -13,6 +13,7 @@ from tinyc.analysis import arena
 from tinyc.dialects.exec.ops import FunctionOp
 from tinyc.expr import extents
 from tinyc.expr.extents import ExtentError
+from tinyc.expr.maximum import maximum_at
 from tinyc.mlir.verifying import Violation
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
@@ -63,7 +64,7 @@ def _arena_at(
     placed: list[arena.Placed] = []
     places = {each.buffer.value: each.location for each in op.buffers}
     try:
-        total = extents.evaluate(program.arena_bytes, values)
+        total = maximum_at(program.arena_bytes, values)
         for buffer in program.of_kind("arena"):
             if buffer.name in alive:
                 start, size = (extents.evaluate(dim, values) for dim in (buffer.offset, buffer.size))

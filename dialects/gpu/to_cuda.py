@@ -32,6 +32,7 @@ from tinyc.dialects.gpu.launch import launchables
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
 from tinyc.expr import extents
+from tinyc.expr.maximum import maximum, maximum_dims
 from tinyc.mlir import func, gpu, ir
 from tinyc.passes import Pass
 from tinyc.passes.runner import copy_module
@@ -219,11 +220,14 @@ def _constants(module: ir.Module) -> dict[str, bytes]:
 
 
 def _without_pool(program: Program) -> Program:
-    """The program with inputs for its weights and constants; what is prepared of them lies behind the arena."""
+    """The program with inputs for its weights and constants; what is prepared of them lies before the arena."""
+    before = aligned_size(program.pool_bytes)
 
     def placed(buffer: Buffer) -> Buffer:
         if buffer.kind == "prepared":
-            return replace(buffer, kind="arena", offset=aligned_size(program.arena_bytes) + buffer.offset)
+            return replace(buffer, kind="arena")
+        if buffer.kind == "arena":
+            return replace(buffer, offset=before + buffer.offset)
         return replace(buffer, kind="input", offset=0) if buffer.kind in ("weight", "constant") else buffer
 
     constants = [buffer.where.node or buffer.name for buffer in program.of_kind("constant")]
@@ -231,7 +235,7 @@ def _without_pool(program: Program) -> Program:
         program,
         buffers=tuple(map(placed, program.buffers)),
         inputs=(*program.inputs, *program.weights, *constants),
-        arena_bytes=aligned_size(program.arena_bytes) + program.pool_bytes,
+        arena_bytes=maximum([before + each for each in maximum_dims(program.arena_bytes)]),
         weights=(),
         pool_bytes=0,
     )

@@ -9,6 +9,7 @@ from tinyc.dialects.exec import ops as exec_
 from tinyc.dialects.exec.attributes import PtrAttr
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.launch import launchables_of
+from tinyc.expr.maximum import maximum_dims
 from tinyc.mlir import gpu, ir
 from tinyc.passes.runner import copy_module
 from tinyc.text import parse
@@ -49,7 +50,7 @@ def poisoned(module):
     program = host.meaning()
     after = dying(program)
     if program.arena_bytes:
-        after[-1] = [(0, program.arena_bytes)]
+        after[-1] = [(0, each) for each in maximum_dims(program.arena_bytes)]
     places = [(generation, *place) for generation, each in sorted(after.items()) for place in each]
     with module.context, ir.Location.unknown():
         for op, kernel in zip(host.kernels, program.kernels, strict=True):

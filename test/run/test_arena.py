@@ -23,7 +23,7 @@ from tinyc.executors.compare import compare
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.tolerance import Tolerance
 from tinyc.explain.arena import lower_bound_bytes
-from tinyc.expr import extents
+from tinyc.expr.maximum import maximum_at
 from tinyc.text import print_ir
 from tinyc.vocabulary.alignment import aligned_size
 from workloads import WORKLOADS, random_graph
@@ -39,27 +39,25 @@ def host_program(document, target="cpu", bind=None, **options):
 
 
 def excess(program, values):
-    """Return how often the least arena goes into that of a program, at some sizes.
-
-    Beside values of symbolic sizes lie workspaces of a known one: there is no formula by which they share a place, for
-    it would be a maximum. So they are left out on both sides.
-    """
-    arena = extents.evaluate(program.arena_bytes, values)
-    if program.symbols:
-        arena -= workspace_bytes(program)
-        own = {name for kernel in program.kernels for name in program.workspaces_of(kernel)}
-        program = replace(program, buffers=tuple(each for each in program.buffers if each.name not in own))
+    """Return how often the least arena goes into that of a program, at some sizes."""
+    arena = maximum_at(program.arena_bytes, values)
     least = lower_bound_bytes(program, values)
     return arena / least if least else float(arena != 0) + 1
 
 
-def workspace_bytes(program):
-    """Return the workspaces, all of known sizes, of the generation that has most of them."""
-    sizes = {buffer.name: aligned_size(buffer.size) for buffer in program.buffers}
+def excess_of_values(program, values):
+    """Return the same of what lies between kernels, without the workspaces of any launch, all of known sizes.
+
+    They lie above all that is alive beside them, and not in a gap below it: how large that is depends on the sizes.
+    """
+    sizes, own = {buffer.name: aligned_size(buffer.size) for buffer in program.buffers}, set()
     found = Counter()
     for kernel in program.kernels:
         found[kernel.generation] += sum(sizes[name] for name in program.workspaces_of(kernel))
-    return max(found.values(), default=0)
+        own |= program.workspaces_of(kernel)
+    arena = maximum_at(program.arena_bytes, values) - max(found.values(), default=0)
+    between = tuple(each for each in program.buffers if each.name not in own)
+    return arena / lower_bound_bytes(replace(program, buffers=between), values)
 
 
 @pytest.mark.parametrize("fusion", [{}, {"fusion": "none"}], ids=["regions", "a kernel for each op"])
@@ -99,7 +97,7 @@ def test_the_arena_of_a_network_with_a_symbolic_batch_is_near_its_bound_at_all_s
         program = host_program(graph.program(x), **fusion)
         assert program.symbols
         for row in SIZES:
-            assert excess(program, dict(zip(program.symbols, row, strict=False))) <= 1.1
+            assert excess_of_values(program, dict(zip(program.symbols, row, strict=False))) <= 1.1
 
 
 def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
@@ -124,9 +122,11 @@ def test_the_arenas_of_random_graphs_are_near_their_bounds(request):
 
 
 def test_the_arenas_of_random_graphs_with_a_symbolic_batch_are_near_their_bounds(request):
-    for seed in range(20 if request.config.getoption("--long") else 4):
+    """Among the first are those that need most where what kernels have to themselves lies apart: 1.37, at 64 rows."""
+    for seed in range(60) if request.config.getoption("--long") else (0, 1, 9, 10):
         program = host_program(random_graph(seed, "B"), fusion="none")
-        for batch in (64, 150, 1024):
+        assert any(program.workspaces_of(kernel) for kernel in program.kernels)
+        for batch in (1, 7, 64, 150, 1024, 4096):
             assert excess(program, {"B": batch}) <= 1.1
 
 

@@ -10,6 +10,7 @@ from tinyc.dialects.cuda.main.sizes import c_notation
 from tinyc.dialects.cuda.printer.names import distinct_identifiers
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.expr.maximum import maximum_dims
 from tinyc.runtime.program import (
     STATUS_WORDS,
     Alternative,
@@ -191,7 +192,8 @@ class HostPrinter:
         temps = self.program.of_kind("arena")
         if not temps:
             return
-        size = self._extent(self.program.arena_bytes)
+        sizes = [self._extent(each) for each in maximum_dims(self.program.arena_bytes)]
+        size = sizes[0] if len(sizes) == 1 else f"std::max<int64_t>({{{', '.join(sizes)}}})"
         self._line("// What lies between kernels shares one arena.")
         self._line(f"char* arena = allocate<char>({size});")
         self._line(f"std::vector<char> arena_expected({size});")

@@ -23,6 +23,7 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
+from tinyc.expr.maximum import MaximumDim
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import named, unnamed, value_name
 from tinyc.vocabulary.attributes import tensor_type
@@ -306,7 +307,7 @@ class Host:
         ]
         return [pair for pair in own if all(pair in each for each in others)]
 
-    def _place_temps(self) -> Dim:
+    def _place_temps(self) -> MaximumDim:
         """Give what lies between kernels its place in the arena; the arena's size in bytes.
 
         A row of buffers that each overwrite the one before is one to be placed.
@@ -317,20 +318,11 @@ class Host:
         last: dict[HostBuffer, int] = {}
         for buffer, place in placed.items():
             last[place] = max(buffer.last, last.get(place, -1))
-        behind: set[HostBuffer] = set()
-        if not all(isinstance(buffer.size_bytes, int) for buffer in last):
-            # Beside values of symbolic sizes they would be in the way: what shares a place with them is a maximum.
-            behind.update(each for launch in self.launches for each in launch.workspaces.values())
-        apart = [[each for each in last if (each in behind) is is_behind] for is_behind in (False, True)]
-        offsets: dict[HostBuffer, Dim] = {}
-        total: Dim = 0
-        for buffers in apart:
-            layout = pack([Request(buffer.size_bytes, buffer.first, last[buffer]) for buffer in buffers])
-            offsets |= {buffer: total + offset for buffer, offset in zip(buffers, layout.offsets, strict=True)}
-            total = total + layout.total
+        layout = pack([Request(buffer.size_bytes, buffer.first, last[buffer]) for buffer in last])
+        offsets = dict(zip(last, layout.offsets, strict=True))
         for buffer in self.temps:
             buffer.offset = offsets[placed[buffer]]
-        return total
+        return layout.total
 
     def _place_pool(self) -> int:
         """Give what is kept between runs its place in the ConstPool; the pool's size in bytes."""

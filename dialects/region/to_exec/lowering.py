@@ -23,6 +23,7 @@ from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
+from tinyc.expr.maximum import Maximum, MaximumDim
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
 from tinyc.mlir.locations import location_of, name_of
@@ -128,7 +129,7 @@ def _write_function(host: Host) -> None:
         symbols=_texts(host.symbols),
         inputs=_texts(host.input_names),
         outputs=_texts(host.output_names),
-        arena_bytes=_extent(host.arena_bytes),
+        arena_bytes=_maximum(host.arena_bytes),
     )
     if host.pool:
         function.attributes["weights"] = _texts(host.weight_names)
@@ -238,6 +239,10 @@ def _tensor_map(buffer: HostBuffer, tiling: Tiling) -> ir.Attribute:
 
 def _texts(names: Iterable[str]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+
+
+def _maximum(size: MaximumDim) -> ir.Attribute:
+    return extents_attribute(size.dims) if isinstance(size, Maximum) else _extent(size)
 
 
 def _extent(dim: Dim) -> ir.Attribute:

@@ -10,6 +10,7 @@ from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.expr.interpretation import Interpretation
+from tinyc.expr.maximum import maximum_dims
 from tinyc.expr.terms import AnyDivision
 from tinyc.runtime.cpu_features import TILES_CALL
 from tinyc.runtime.program import STATUS_WORDS, Buffer
@@ -330,8 +331,11 @@ def _size_checks(interface: CInterface) -> list[str]:
     for name, buffer in ((buffer.name, buffer) for buffer in program.buffers):
         shown = next((f"'{user}'" for user, each in interface.boundary if each is buffer), name)
         lines += _extent_checks(interface, code, shown, buffer)
-    sizes: list[Dim] = [*(buffer.size for _, buffer in interface.boundary), program.arena_bytes]
+    arena, *others = maximum_dims(program.arena_bytes)
+    sizes: list[Dim] = [*(buffer.size for _, buffer in interface.boundary), arena]
     lines += [f"bytes[{position}] = {code.of(size)};" for position, size in enumerate(sizes)]
+    for each in others:
+        lines += [f"left = {code.of(each)};", "if (left > bytes[BUFFERS]) bytes[BUFFERS] = left;"]
     return [*lines, "if (!ok) goto too_large;"]
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tinyc.analysis.arena import Request, least_bytes, packed
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.expr.maximum import maximum_at, maximum_dims
 from tinyc.runtime.program import Buffer, Program
 from tinyc.text.table import Table
 from tinyc.vocabulary.alignment import aligned_size
@@ -63,7 +64,8 @@ def lower_bound_bytes(program: Program, values: Mapping[str, int]) -> int:
 
 def unbound_symbols(program: Program) -> tuple[str, ...]:
     """The symbols in the sizes of the buffers."""
-    dims = [program.arena_bytes, *(dim for buffer in program.buffers for dim in (buffer.size, buffer.offset))]
+    dims = [*maximum_dims(program.arena_bytes)]
+    dims += [dim for buffer in program.buffers for dim in (buffer.size, buffer.offset)]
     return tuple(dict.fromkeys(name for dim in dims for name in extents.symbols(dim)))
 
 
@@ -99,7 +101,7 @@ def _total(buffers: Sequence[Buffer]) -> Dim:
 def quality_text(placed: Sequence[Placement], program: Program) -> str:
     """Peak, bound and waste of an arena whose sizes are numbers, and whether the peak is proved optimal."""
     least = packed([Request(each.buffer.size, each.first, each.last) for each in placed])
-    peak = extents.evaluate(program.arena_bytes, {})
+    peak = maximum_at(program.arena_bytes, {})
     waste = 100 * (1 - least.lower_bound / peak) if peak else 0.0
     is_proved = peak == least.lower_bound or (least.is_optimal and peak == least.peak)
     proved = "proved to be the least" if is_proved else "not proved to be the least"

@@ -8,6 +8,7 @@ from tinyc.explain.arena import Placement, placements_of, quality_text, unbound_
 from tinyc.explain.drawing import CHARACTER, LINE, PADDING, Box, Picture
 from tinyc.explain.layered import Point
 from tinyc.expr import extents
+from tinyc.expr.maximum import maximum_at
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.alignment import aligned_size
 
@@ -34,7 +35,7 @@ def arena_picture(program: Program) -> Picture:
 class _Canvas:
     def __init__(self, program: Program) -> None:
         self.placed, self.program = placements_of(program), program
-        self.total = extents.evaluate(program.arena_bytes, {})
+        self.total = maximum_at(program.arena_bytes, {})
         longest = min(_LONGEST, max((len(each.label) for each in self.placed), default=0))
         self.column = max(_GENERATION, longest * CHARACTER + 2 * PADDING)
         self.generations = max((kernel.generation for kernel in program.kernels), default=-1) + 1

@@ -12,6 +12,7 @@ from tinyc.driver.lowering import Lowering
 from tinyc.executors.signature import signature_of
 from tinyc.explain.arena import lower_bound_bytes
 from tinyc.expr import extents
+from tinyc.expr.maximum import maximum_at
 from tinyc.fusion.ledger import RegionEntry
 from tinyc.runtime.program import Program
 from tinyc.target import Machine
@@ -79,7 +80,7 @@ def _totals(
     for what, types in (("inputs", inputs), ("parameters", parameters), ("outputs", outputs)):
         count = sum(_elements(each) for each in types) if what == "parameters" else len(types)
         yield what, count, sum(_elements(each) * each.element.size_bytes for each in types)
-    arena = extents.evaluate(program.arena_bytes, {})
+    arena = maximum_at(program.arena_bytes, {})
     yield "arena (buffers; at the least)", len(program.arena_lifetimes), f"{arena}; {lower_bound_bytes(program, {})}"
     yield "regions (moved by them)", len(regions), sum(_moved(each) for each in regions)
     yield "FLOPs", sum(each.cost["flops"] for each in regions), ""

@@ -18,6 +18,7 @@ In reading order:
     interpretation  what expressions mean: the one walk, which emitters, evaluations and converters give a meaning
     grammar         how expressions are read: the one parser, and what each language says of it
     extents         Dim and Extent: arithmetic, division, substitution, text
+    maximum         the largest of several extents
     factors         exact division of extents, by sums too
     axes            AxisExpr: floor divisions by ranges, bounds, substitution; `axes.evaluation` over numpy's grids
     index_map       maps of views as they are written

@@ -12,6 +12,7 @@ from tinyc.diagnostics import Where
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
+from tinyc.expr.maximum import MaximumDim
 from tinyc.runtime.tensor_map import Tiling
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import MAX_RANK
@@ -192,7 +193,7 @@ class Program:
     assumptions: tuple[Assumption, ...]
     buffers: tuple[Buffer, ...]
     kernels: tuple[KernelLaunch, ...]
-    arena_bytes: Dim
+    arena_bytes: MaximumDim
     weights: tuple[str, ...] = ()
     pool_bytes: int = 0
 

@@ -11,6 +11,7 @@ from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
+from tinyc.expr.maximum import Maximum, MaximumDim
 from tinyc.expr.size_equations import solve_sizes
 from tinyc.runtime.arena import memory_bytes
 from tinyc.runtime.program import Buffer, Grid, Program
@@ -112,14 +113,16 @@ def required_memory(program: Program, given: Mapping[str, Any]) -> RequiredMemor
     return RequiredMemory(arena, program.pool_bytes, inputs, outputs)
 
 
-def extent_value(dim: Dim, values: Mapping[str, int]) -> int:
-    """The value of an extent.
+def extent_value(dim: MaximumDim, values: Mapping[str, int]) -> int:
+    """The value of an extent, or of the largest of several.
 
     Raises:
         TinycError: `UnboundSymbol`: the inputs do not tell a symbol; `AssumptionViolated`: a division by zero.
     """
     if isinstance(dim, int):  # a run asks for many, and most are
         return dim
+    if isinstance(dim, Maximum):
+        return max(extent_value(each, values) for each in dim.dims)
     _require_values(extents.symbols(dim), values)
     try:
         return extents.evaluate(dim, values)

@@ -50,11 +50,12 @@ def test_random_buffers_lie_apart_and_near_the_bound(count, length):
         assert packing.lower_bound == least_bytes(requests) <= packing.peak <= 1.1 * packing.lower_bound
 
 
-def least_of_all_orders(requests):
+def least_of_all_orders(requests, above=None):
     """The least peak, by trying every order: the lowest places in some order are a best layout."""
     sizes, near = [each.size for each in requests], interference(requests)
     layouts = (first_fit(order, sizes, near) for order in itertools.permutations(range(len(requests))))
-    return min(max(map(sum, zip(starts, sizes, strict=True))) for starts in layouts)
+    above = above or [0] * len(sizes)
+    return min(max(map(sum, zip(starts, sizes, above, strict=True))) for starts in layouts)
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -66,14 +67,24 @@ def test_the_peak_of_few_buffers_is_the_least_of_all(seed):
 
 
 @pytest.mark.parametrize("seed", range(25))
+def test_what_has_others_above_it_lies_low(seed):
+    draw = random.Random(seed)
+    requests = random_requests(draw, 6, [256, 512, 768, 1280], 1.5)
+    above = [draw.choice([0, 256, 2560]) for _ in requests]
+    packing = packed(requests, above)
+    assert faults(requests, packing.offsets, packing.peak) == []
+    assert packing.peak == least_of_all_orders(requests, above)
+
+
+@pytest.mark.parametrize("seed", range(25))
 def test_the_search_alone_finds_the_least_peak(seed):
     requests = random_requests(random.Random(seed), 6, [1, 2, 3, 5], 1.5)
     sizes, near = [each.size for each in requests], interference(requests)
-    found = least_peak(requests, sizes, near, 0, sum(sizes) + 1)
+    found = least_peak(requests, sizes, sizes, near, 0, sum(sizes) + 1)
     assert found.is_proved
     assert found.starts is not None
     assert max(map(sum, zip(found.starts, sizes, strict=True))) == least_of_all_orders(requests)
-    assert least_peak(requests, sizes, near, 0, least_of_all_orders(requests)).starts is None
+    assert least_peak(requests, sizes, sizes, near, 0, least_of_all_orders(requests)).starts is None
 
 
 def test_layouts_are_the_same_each_time():

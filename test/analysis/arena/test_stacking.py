@@ -8,6 +8,7 @@ from analysis_programs.arena_requests import faults, random_requests, sized
 from tinyc.analysis.arena import Request, is_proved_apart, least_bytes, pack
 from tinyc.expr import extents
 from tinyc.expr.extents import parse_extent
+from tinyc.expr.maximum import maximum_at
 from tinyc.vocabulary.alignment import aligned_size
 
 M = extents.symbol("M")
@@ -45,7 +46,7 @@ def test_a_smaller_buffer_fits_and_a_larger_one_grows_the_place():
 def test_rounding_each_of_several_costs_an_alignment_and_no_more(third):
     layout = pack([Request(4000 * M, 0, 0), Request(1000 * M, 1, 1), Request(third * M, 1, 1)])
     for rows in (1, 7, 64, 1000):
-        assert extents.evaluate(layout.total, {"M": rows}) <= aligned_size(4000 * rows) + 256
+        assert maximum_at(layout.total, {"M": rows}) <= aligned_size(4000 * rows) + 256
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -62,10 +63,20 @@ def test_formulas_are_proved_and_right_at_every_size(family):
             held = sized(requests, values)
             if all(each.size >= 0 for each in held):
                 offsets = [extents.evaluate(offset, values) for offset in layout.offsets]
-                total = extents.evaluate(layout.total, values)
+                total = maximum_at(layout.total, values)
                 assert faults(held, offsets, total) == []
                 if min(row) >= 64:
                     assert total <= most * least_bytes(held)
+
+
+def test_the_larger_of_a_number_and_a_formula_counts_where_both_are_not_alive_together():
+    """A workspace of 100000 bytes beside one row, and later two values of many rows."""
+    requests = [Request(4 * M, 0, 2), Request(100_000, 0, 0), Request(400 * M, 1, 2), Request(1000, 1, 1)]
+    layout = pack(requests)
+    assert is_proved_apart(layout.offsets, requests, layout.total)
+    for rows in (0, 1, 7, 64, 250, 1000, 4096):
+        values = {"M": rows}
+        assert maximum_at(layout.total, values) <= 1.02 * least_bytes(sized(requests, values))
 
 
 def test_numbers_and_formulas_lie_in_one_arena():

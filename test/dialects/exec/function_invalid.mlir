@@ -100,6 +100,20 @@ func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
 
 // -----
 
+// An arena that is the largest of several extents is too small at the sizes where none of them is large enough.
+func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  // expected-error @+1 {{buffer 'temp_1' ends at byte 1368, and the arena at 1024 at M = 150; give arena_bytes >= 1368}}
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = "256*((M - 1) floordiv 64) + 256", size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = ["4*M", 1024]} : () -> ()
+
+// -----
+
 // Sizes that the assumptions exclude do not count: at M = 1 the second buffer would start before the arena.
 func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
 "exec.function"() ({

@@ -26,6 +26,14 @@
 
 // -----
 
+// expected-error @+1 {{'exec.function' 'arena_bytes' is [512]; an array has two extents or more [TC111 InvalidAttribute]}}
+"exec.function"() ({
+^bb0:
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = [512]} : () -> ()
+
+// -----
+
 // expected-error @+1 {{'exec.assume' 'predicate' is 'lt'; it must be 'eq' or 'le'}}
 "exec.assume"() {lhs = "M", predicate = "lt", rhs = 3} : () -> ()
 

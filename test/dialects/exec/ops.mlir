@@ -58,3 +58,15 @@ gpu.module @kernels {
   "exec.kernel"() {symbol = @fill, generation = 0, grid = ["2*M", 1, 1], block = [128, 1, 1], cluster = [2, 1, 1], dynamic_shared_bytes = 65536, parameters = [#exec.ptr<"output_0", !matrix>, #exec.tensor_map<"output_0", f16, ["K", "M"], ["2*K"], [64, 128], 128>], reads = [], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "third", symbols = ["M", "K"], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// The size of the arena may be the largest of several extents: what is alive alone may be the larger one.
+// CHECK: arena_bytes = ["256*((M - 1) floordiv 64) + 256", 256], inputs = [], outputs = ["y"], sym_name = "fourth"
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "device", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "device", offset = 0, size = 256, tensor = tensor<64xf32>} : () -> ()
+  "exec.kernel"() {symbol = @fill, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<64xf32>>], reads = [], writes = ["temp_1"]} : () -> ()
+  "exec.kernel"() {symbol = @fill, generation = 1, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>], reads = [], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @fill, generation = 2, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"output_0", tensor<?xf32, #tiny.dims<["M"]>>>], reads = ["temp_0"], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "fourth", symbols = ["M"], inputs = [], outputs = ["y"], arena_bytes = ["256*((M - 1) floordiv 64) + 256", 256]} : () -> ()

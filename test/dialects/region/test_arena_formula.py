@@ -28,6 +28,6 @@ def ones(count: int) -> str:
 def test_a_formula_of_too_many_terms_is_refused():
     pipeline.parse("region-to-exec").run(text.parse(ones(3)))
     with pytest.raises(TinycError, match="the size of the arena") as caught:
-        pipeline.parse("region-to-exec").run(text.parse(ones(86)))
+        pipeline.parse("region-to-exec").run(text.parse(ones(90)))
     assert caught.value.name == "InvalidExtent"
     assert "bind some of the symbols" in caught.value.message

@@ -24,13 +24,18 @@ class LeastPeak:
 
 
 def least_peak(
-    requests: Sequence[Request], sizes: Sequence[int], neighbours: Sequence[Sequence[int]], bound: int, peak: int
+    requests: Sequence[Request],
+    sizes: Sequence[int],
+    reaches: Sequence[int],
+    neighbours: Sequence[Sequence[int]],
+    bound: int,
+    peak: int,
 ) -> LeastPeak:
     """The layout of least peak, among those below `peak`.
 
-    Sizes are positive; `bound` is known to be no more than any peak.
+    Sizes are positive, `reaches` are they and what is above each; `bound` is known to be no more than any peak.
     """
-    search = _Search(requests, sizes, neighbours, bound, peak)
+    search = _Search(requests, sizes, reaches, neighbours, bound, peak)
     search.extend([0] * len(sizes), 0)
     return LeastPeak(search.best, search.steps <= _MAX_STEPS)
 
@@ -40,11 +45,12 @@ class _Search:
         self,
         requests: Sequence[Request],
         sizes: Sequence[int],
+        reaches: Sequence[int],
         neighbours: Sequence[Sequence[int]],
         bound: int,
         peak: int,
     ) -> None:
-        self.sizes, self.neighbours, self.bound, self.peak = sizes, neighbours, bound, peak
+        self.sizes, self.reaches, self.neighbours, self.bound, self.peak = sizes, reaches, neighbours, bound, peak
         self.best: list[int] | None = None
         self.steps = 0
         self.starts: dict[int, int] = {}
@@ -60,7 +66,7 @@ class _Search:
         waiting = [each for each in range(len(floors)) if each not in self.starts]
         if not waiting:
             self.best = [self.starts[each] for each in range(len(floors))]
-            self.peak = max(start + self.sizes[each] for each, start in self.starts.items())
+            self.peak = max(start + self.reaches[each] for each, start in self.starts.items())
             return
         # What started higher would leave a gap below it for one that waits, which could as well lie there.
         lowest_end = min(floors[each] + self.sizes[each] for each in waiting)
@@ -79,12 +85,13 @@ class _Search:
 
     def _least_end(self, floors: Sequence[int], lowest: int) -> int:
         """No peak that the placed buffers lead to is less: those of a live set that wait stand one on the other."""
-        least = max(start + self.sizes[each] for each, start in self.starts.items())
+        least = max(start + self.reaches[each] for each, start in self.starts.items())
         for live in self.live_sets:
             waiting = [each for each in live if each not in self.starts]
             if waiting:
                 bottom = max(lowest, min(floors[each] for each in waiting))
-                least = max(least, bottom + sum(self.sizes[each] for each in waiting))
+                least_above = min(self.reaches[each] - self.sizes[each] for each in waiting)
+                least = max(least, bottom + sum(self.sizes[each] for each in waiting) + least_above)
         return least
 
 

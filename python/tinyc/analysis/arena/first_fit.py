@@ -14,23 +14,27 @@ _TRIES = 40
 
 
 def placed_in_orders(
-    requests: Sequence[Request], sizes: Sequence[int], neighbours: Sequence[Sequence[int]], bound: int
+    requests: Sequence[Request],
+    sizes: Sequence[int],
+    reaches: Sequence[int],
+    neighbours: Sequence[Sequence[int]],
+    bound: int,
 ) -> Iterator[list[int]]:
-    """The starts of all buffers, for one order after the other."""
+    """The starts of all buffers, for one order after the other; `reaches` are their sizes and what is above them."""
     looks = sum(map(len, neighbours)) + len(requests) + 1
     tries = min(_TRIES, max(1, _LOOKS // looks))
     best: tuple[int, list[int], list[int]] | None = None
     for order in (_sorted(requests, sizes, key) for key in _KEYS[:tries]):
         starts = first_fit(order, sizes, neighbours)
         yield starts
-        peak = max((start + size for start, size in zip(starts, sizes, strict=True)), default=0)
+        peak = max(map(sum, zip(starts, reaches, strict=True)), default=0)
         if best is None or peak < best[0]:
             best = peak, order, starts
     if best is None:
         return
     _, order, starts = best
     for _ in range(tries - len(_KEYS)):
-        raised = {each for each in order if starts[each] + sizes[each] > bound}
+        raised = {each for each in order if starts[each] + reaches[each] > bound}
         moved = [*(each for each in order if each in raised), *(each for each in order if each not in raised)]
         if moved == order:
             return

@@ -54,9 +54,10 @@ class Heights:
             lacking = self._lacks(_less(larger, smaller), _less(smaller, larger))
             if lacking is not None:
                 found.append(plus(larger, {1: lacking}))
-        return min(found, key=self._at_sample)
+        return min(found, key=self.at_sample)
 
-    def _at_sample(self, height: Height) -> int:
+    def at_sample(self, height: Height) -> int:
+        """About what a height is, in units of the alignment."""
         return sum(count * value_at(term, self._sample) for term, count in height.items())
 
     def _lacks(self, more: Height, less: Height) -> int | None:

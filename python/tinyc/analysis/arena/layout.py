@@ -7,6 +7,7 @@ from tinyc.analysis.arena.lifetimes import Request
 from tinyc.analysis.arena.packing import packed
 from tinyc.analysis.arena.stacking import stacked
 from tinyc.expr.extents import Dim
+from tinyc.expr.maximum import MaximumDim
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class ArenaLayout:
     """The offset of each buffer, and the size of the arena."""
 
     offsets: tuple[Dim, ...]
-    total: Dim
+    total: MaximumDim
 
 
 def pack(requests: Sequence[Request]) -> ArenaLayout:

@@ -41,6 +41,18 @@ def interference(requests: Sequence[Request], limit: int | None = None) -> list[
     return found
 
 
+def runs(requests: Sequence[Request], chosen: Sequence[int]) -> list[list[int]]:
+    """The buffers that are chosen, by runs of generations that none of them outlives."""
+    found: list[list[int]] = []
+    end = -1
+    for each in sorted(chosen, key=lambda one: requests[one].first):
+        if not found or requests[each].first > end:
+            found.append([])
+        found[-1].append(each)
+        end = max(end, requests[each].last)
+    return found
+
+
 def least_bytes(requests: Sequence[Request]) -> int:
     """The bytes of the largest live set, sizes rounded to the alignment: no arena is smaller.
 

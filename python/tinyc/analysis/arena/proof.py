@@ -14,6 +14,7 @@ from tinyc.analysis.arena.heights import Heights
 from tinyc.analysis.arena.lifetimes import Request, interference
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent, Monomial
+from tinyc.expr.maximum import MaximumDim, maximum_dims
 from tinyc.vocabulary.alignment import ALIGNMENT_BYTES, aligned_size
 
 #: Pairs of buffers that a proof looks at, at the most; it takes about 20 µs for each.
@@ -31,20 +32,23 @@ class Placed:
     last: int
 
 
-def is_proved_apart(offsets: Sequence[Dim], requests: Sequence[Request], total: Dim) -> bool:
+def is_proved_apart(offsets: Sequence[Dim], requests: Sequence[Request], total: MaximumDim) -> bool:
     """Whether a layout is right for all sizes of at least 0; False: not known.
 
     Raises:
         ExtentError: a difference of two offsets is beyond what an extent can say.
     """
-    if not all(_is_aligned(offset) for offset in (*offsets, total)):
+    if not all(_is_aligned(offset) for offset in (*offsets, *maximum_dims(total))):
         return False
     pairs = interference(requests, _MAX_PAIRS)
     if pairs is None:
         return False
     sizes = _Sizes([request.size for request in requests])
     ends = [offset + aligned_size(each.size) for offset, each in zip(offsets, requests, strict=True)]
-    inside = (sizes.cover(offset) and sizes.cover(total - end) for offset, end in zip(offsets, ends, strict=True))
+    inside = (
+        sizes.cover(offset) and any(sizes.cover(last - end) for last in maximum_dims(total))
+        for offset, end in zip(offsets, ends, strict=True)
+    )
     return all(inside) and all(
         sizes.cover(offsets[one] - ends[other]) or sizes.cover(offsets[other] - ends[one])
         for one, others in enumerate(pairs)
