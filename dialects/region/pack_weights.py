@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.cpu_product import CpuProduct, RightMatrix
+from tinyc.analysis.loop_nest import loop_nest
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.launches import (
@@ -68,7 +69,7 @@ class RegionPackWeights(Pass):
     def run(self, module: ir.Module) -> None:
         """Pack the weights of every kernel of `module` that takes them so."""
         calls, kept = kernel_calls(module), kept_operands(module, kernels_of(module))
-        found = _packed_operands(module)
+        found = _packed_operands(module, kept)
         packed = {name: each for name, each in found.items() if each[1].position in kept.get(name, ())}
         packs = _Packs(module)
         for kernel, operand in packed.values():
@@ -86,11 +87,11 @@ class _Operand:
     matrix: RightMatrix
 
 
-def _packed_operands(module: ir.Module) -> dict[str, tuple[Kernel, _Operand]]:
+def _packed_operands(module: ir.Module, kept: Mapping[str, frozenset[int]]) -> dict[str, tuple[Kernel, _Operand]]:
     """The kernels by name that would be given a matrix in panels, and which operand that is."""
     found: dict[str, tuple[Kernel, _Operand]] = {}
     for name, kernel in kernels_of(module).items():
-        product = kernel.nest
+        product = loop_nest(kernel.op, kept.get(name, frozenset()))
         if isinstance(product, CpuProduct):
             packed = product.right_matrix
             if packed is not None and len(list(packed[0].uses)) == 1:

@@ -142,3 +142,16 @@ def test_panels_of_windows_are_whole_windows():
         each.tile.depth % 9 == 0
         for each in ranked_tiles((of(64, 3136, 576, taps=9, has_right_in_place=False),), GivenTile())
     )
+
+
+def test_few_products_are_read_in_place_all_before_the_next_columns():
+    few = fastest(of(64, 12544, 16)).tile
+    assert not few.packs_right
+    assert few.depth == 16
+    assert fastest(of(128, 3136, 256)).tile.packs_right  # their rows are in more pages than are held
+    assert fastest(of(64, 12544, 16, has_weights=True)).tile.packs_right
+
+
+def test_results_that_are_apart_are_stored_one_by_one():
+    turned = dataclasses.replace(CUBE, sides=ProductLoops((1,), (0,), has_columns_left=True))
+    assert timed(turned, 512, 128, 512)["results"] > 2 * timed(CUBE, 512, 128, 512)["results"] * 0.99

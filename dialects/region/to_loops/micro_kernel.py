@@ -61,6 +61,10 @@ class MicroKernel:
             vectors = max(1, vectors // -(-lanes // own))
         return cls(element, each, vectors, lanes or min(TRANSPOSED_LANES, own), unit.has_fma and element.is_float, dot)
 
+    def fitted(self, rows: int, columns: int) -> "MicroKernel":
+        """The micro-kernel for so many rows and columns of those of this one."""
+        return replace(self, rows=rows, vectors=columns // self.lanes)
+
     @property
     def packed_rows(self) -> int:
         """The rows that are packed beside each other: a step reads an element of each."""
@@ -100,6 +104,14 @@ class MicroKernel:
     def prefetch_line(self, elements: Elements, memory: ir.Value, place: ir.Value, columns: int) -> None:
         """Emit the prefetch of a line that a later product reads, each of them being `columns` behind the last."""
         memref.prefetch(memory, [elements.moved(place, _AHEAD * columns)], False, _NEAREST, True)
+
+    def columns_in_place(
+        self, elements: Elements, memory: ir.Value, slot: ir.Value, masks: Sequence[ir.Value]
+    ) -> list[ir.Value]:
+        """Emit the loads of columns that are not packed, and prefetch those of the micro-kernel beside this one."""
+        for at in range(0, self.columns, GENERIC_CPU.line_bytes // self.element.size_bytes):
+            memref.prefetch(memory, [elements.moved(slot, self.columns + at)], False, _NEAREST, True)
+        return self.columns_at(elements, memory, slot, masks)
 
     def columns_at(
         self, elements: Elements, memory: ir.Value, slot: ir.Value, masks: Sequence[ir.Value] = ()
@@ -147,11 +159,14 @@ class MicroKernel:
     def multiplied(
         self, memory: ir.Value, places: Sequence[ir.Value], columns: Sequence[ir.Value], sums: Sequence[ir.Value]
     ) -> list[ir.Value]:
-        """Emit the products of an element for each row, at `places` in memory, with `columns`, added to `sums`."""
+        """Emit the products of an element for each row, at `places` in memory, with `columns`, added to `sums`.
+
+        What is packed for more rows or vectors is left.
+        """
         found: list[ir.Value] = []
-        for row, place in enumerate(places):
+        for row, place in enumerate(places[: self.rows]):
             factor = vector.broadcast(self.vector_type, memref.load(memory, [place]))
-            for at, column in enumerate(columns):
+            for at, column in enumerate(columns[: self.vectors]):
                 found.append(self._added(factor, column, sums[row * self.vectors + at]))
         return found
 

@@ -28,7 +28,7 @@ from tinyc.dialects.region.to_loops.operands import ProductOperands, RowPlaces
 from tinyc.dialects.region.to_loops.packed_words import PackedWords
 from tinyc.dialects.region.to_loops.packing import PackedRun, Panels
 from tinyc.dialects.region.to_loops.tile_kernel import TileKernel
-from tinyc.dialects.region.to_loops.turns import TileLines, count_from, loops_over
+from tinyc.dialects.region.to_loops.turns import LineRun, TileLines, count_from, line_runs, loops_over
 from tinyc.expr import extents
 from tinyc.mlir import arith, ir, memref, scf, vector
 from tinyc.target import VectorUnit
@@ -113,7 +113,7 @@ class _Tile:
         if product.has_one_panel and isinstance(product.depth, int):
             self._panel(elements.index(0), product.depth)
             return
-        with self._row_panels() as row, self._column_panels() as column:
+        with elements.loop(0, self.rows.count, self.micro.rows) as row, self._column_panels() as column:
             slot = self._sum_slot(row, column)
             self.micro.store(elements, self.sums, slot, self.pitch, self.micro.zeros())
         panels = elements.extent(extents.ceildiv(product.depth, product.panel_depth))
@@ -130,19 +130,26 @@ class _Tile:
             self._add_turned_signs(self.added, first, count)
         if product.has_rows_inside:
             self._pack_left(first, count)
-        with self._row_panels() as row:
-            if not product.has_rows_inside:
-                self._pack_left(first, count, row)
-            with self._column_panels() as column:
-                self._multiply(row, column, first, count)
-            if product.has_one_panel:
-                self._finish(row)
-                return
-            end = arith.addi(first, elements.index(product.panel_depth))
-            is_last = scf.IfOp(arith.cmpi(arith.CmpIPredicate.sge, end, elements.extent(product.depth)))
-            with elements.block(is_last.then_block):
-                self._finish(row)
-                scf.yield_([])
+        for rows in self._row_runs():
+            with elements.loop(rows.start, rows.end, rows.size, below=product.rows.most) as row:
+                self._row_panel(rows, row, first, count)
+
+    def _row_panel(self, rows: LineRun, row: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
+        """Add the products of a panel to the sums of a micro-kernel's rows, which are finished after the last one."""
+        elements, product = self.elements, self.product
+        if not product.has_rows_inside:
+            self._pack_left(first, count, row)
+        for columns in self._column_runs():
+            with elements.loop(columns.start, columns.end, columns.size, below=product.column_slots) as column:
+                self._multiply(rows, columns, row, column, first, count)
+        if product.has_one_panel:
+            self._finish(rows, row)
+            return
+        end = arith.addi(first, elements.index(product.panel_depth))
+        is_last = scf.IfOp(arith.cmpi(arith.CmpIPredicate.sge, end, elements.extent(product.depth)))
+        with elements.block(is_last.then_block):
+            self._finish(rows, row)
+            scf.yield_([])
 
     @property
     def _vectors(self) -> MicroKernel:
@@ -222,7 +229,7 @@ class _Tile:
         elements, micro, words = self.elements, self._vectors, self._words(count)
         assert words is not None  # bytes are in words
         with self._column_panels() as column:
-            columns = self._columns(column, first)
+            columns = self._columns(None, column, first)
 
             def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
                 (k,) = index
@@ -248,40 +255,45 @@ class _Tile:
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
-    def _multiply(self, row: ir.Value, column: ir.Value, first: ir.Value, count: ir.Value | int) -> None:
-        """Add the products of a panel to the sums of a micro-kernel."""
-        elements, micro = self.elements, self.micro
+    def _multiply(
+        self, rows: LineRun, columns: LineRun, row: ir.Value, column: ir.Value, first: ir.Value, count: ir.Value | int
+    ) -> None:
+        """Add the products of a panel to the sums of a micro-kernel, from a row and a column of these runs on."""
+        elements, micro = self.elements, self.micro.fitted(rows.size, columns.size)
         slot = self._sum_slot(row, column)
         start = micro.zeros() if self.product.has_one_panel else micro.load(elements, self.sums, slot, self.pitch)
         if self.added is not None:
-            start = self._vectors.without(start, self._vectors.columns_at(elements, self.added, column))
+            assert isinstance(micro, MicroKernel)
+            start = micro.without(start, micro.columns_at(elements, self.added, column))
         panel = row if self.product.has_rows_inside else elements.index(0)
-        rows = self._rows_in_place(row, first) if self.left is None else self.left.rows(panel)
-        columns, boxes = self._columns(column, first), self.boxes
+        factors = self._rows_in_place(rows, row, first) if self.left is None else self.left.rows(panel)
+        vectors, boxes = self._columns(columns, column, first), self.boxes
 
         def step(index: IndexValues, sums: list[ir.Value]) -> list[ir.Value]:
             if self.product.asked.unroll is not None:
                 mark_unrolled(index[-1], self.product.asked.unroll)
             if boxes is not None:
                 for k, distance in boxes.products(index):
-                    sums = self._vectors.multiplied(*rows(k), columns(distance), sums)
+                    assert isinstance(micro, MicroKernel)
+                    sums = micro.multiplied(*factors(k), vectors(distance), sums)
                 return sums
             (k,) = index
-            return micro.stepped(elements, k, rows, columns, sums)
+            return micro.stepped(elements, k, factors, vectors, sums)
 
         words = self._words(count)
         loops = (count if words is None else words.steps,) if boxes is None else boxes.loops(count)
         micro.store(elements, self.sums, slot, self.pitch, elements.carried(loops, start, step))
 
-    def _rows_in_place(self, row: ir.Value, first: ir.Value) -> RowPlaces:
+    def _rows_in_place(self, run: LineRun, row: ir.Value, first: ir.Value) -> RowPlaces:
         """Where the elements of rows are that a product has, which are read as they lie in memory."""
 
         def at(row: ir.Value) -> AxisValues:
             return self._places(first, self.elements.index(0), self._along_rows(row))
 
-        return self.operands.rows_in_place(self.product.left, self.micro.rows, row, self.rows.count, at)
+        count = run.size if run.is_whole else self.rows.count
+        return self.operands.rows_in_place(self.product.left, run.size, row, count, at)
 
-    def _columns(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+    def _columns(self, run: LineRun | None, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """Which vectors of columns, those from `column` on, a product of the panel from `first` on has.
 
         Of boxes it is asked for how far a product is from the first one.
@@ -292,7 +304,8 @@ class _Tile:
             return self._packed_columns(self.right, column)
         if self.product.reads_right_in_panels:
             return self._columns_in_panels(column, first)
-        return self._columns_in_place(column, first)
+        assert run is not None  # those that are read in place are no words
+        return self._columns_in_place(run, column, first)
 
     def _packed_columns(self, right: Panels, column: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
         """The same of packed columns."""
@@ -313,28 +326,28 @@ class _Tile:
 
         return lambda k: micro.columns_in_panels(elements, memory, starts, k)
 
-    def _columns_in_place(self, column: ir.Value, first: ir.Value) -> Callable[[ir.Value], list[ir.Value]]:
+    def _columns_in_place(
+        self, run: LineRun, column: ir.Value, first: ir.Value
+    ) -> Callable[[ir.Value], list[ir.Value]]:
         """The same where they are read as they lie in memory."""
-        elements, micro = self.elements, self._vectors
+        elements, micro = self.elements, self._vectors.fitted(self.micro.rows, run.size)
         memory, address = self.operands.in_place(self.product.right)
-        side = self.product.columns
-        are_whole = all(extents.divide(each, micro.columns) is not None for each in (side.lines, side.most))
-        masks = [] if are_whole else micro.masks(elements, arith.subi(elements.extent(self.columns.count), column))
+        count = elements.extent(self.columns.count)
+        masks = [] if run.is_whole else micro.masks(elements, arith.subi(count, column))
 
         def columns(k: ir.Value) -> list[ir.Value]:
             index = self.operands.index(self._places(first, k, self._along_columns(column)))
-            return micro.columns_at(elements, memory, address(index), masks)
+            return micro.columns_in_place(elements, memory, address(index), masks)
 
         return columns
 
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def _finish(self, panel: ir.Value) -> None:
+    def _finish(self, run: LineRun, panel: ir.Value) -> None:
         """Compute what is behind the sums of some rows, those from `panel` on, and store what is written."""
         elements = self.elements
-        with elements.loop(
-            0, count_from(elements, panel, self.micro.rows, self.rows.count), below=self.micro.rows
-        ) as near:
+        count = run.size if run.is_whole else count_from(elements, panel, run.size, self.rows.count)
+        with elements.loop(0, count, below=run.size) as near:
             self._finish_row(elements.moved(panel, near), self._sum_slot(panel, elements.index(0), near))
 
     def _finish_row(self, row: ir.Value, slot: ir.Value) -> None:
@@ -366,9 +379,18 @@ class _Tile:
 
     # --- where things are ---------------------------------------------------------------------------------------------
 
-    def _row_panels(self) -> AbstractContextManager[ir.Value]:
-        """Emit the loop over the first rows of the micro-kernels of the tile."""
-        return self.elements.loop(0, self.rows.count, self.micro.rows, below=self.product.rows.most)
+    def _row_runs(self) -> list[LineRun]:
+        """The micro-kernels below each other."""
+        unit = self.micro.rows if isinstance(self.micro, TileKernel) else 1
+        return line_runs(self.rows.count, self.micro.rows, unit)
+
+    def _column_runs(self) -> list[LineRun]:
+        """The micro-kernels beside each other; columns in place that do not fill the last one are masked there."""
+        count, size = self.columns.end, self.micro.columns
+        if isinstance(count, int) or not self.product.reads_right_in_place:
+            return line_runs(count, size, size if isinstance(self.micro, TileKernel) else self.micro.lanes)
+        whole = arith.subi(count, arith.remui(count, self.elements.index(size)))
+        return [LineRun(0, whole, size, is_whole=True), LineRun(whole, count, size, is_whole=False)]
 
     def _column_panels(self) -> AbstractContextManager[ir.Value]:
         """Emit the loop over the first columns of the micro-kernels of the tile."""

@@ -47,6 +47,11 @@ class TileKernel:
         """The rows of all tiles."""
         return self.height * self.down
 
+    def fitted(self, rows: int, columns: int) -> "TileKernel":
+        """The micro-kernel for its own rows and columns."""
+        assert (rows, columns) == (self.rows, self.columns)
+        return self
+
     @property
     def packed_rows(self) -> int:
         """The rows that are packed beside each other: a tile is loaded row by row."""

@@ -90,6 +90,26 @@ class TileLines:
             yield counters.value(counters.linear(counters.expressions(index, shape), self.held))
 
 
+@dataclass(frozen=True)
+class LineRun:
+    """Lines of a tile from `start` up to `end`, in micro-kernels of `size` lines, which they fill if it `is_whole`."""
+
+    start: ir.Value | int
+    end: ir.Value | int
+    size: int
+    is_whole: bool
+
+
+def line_runs(count: ir.Value | int, size: int, unit: int) -> list[LineRun]:
+    """The runs of so many lines in micro-kernels of a size; the last one, if it is not whole, is of fewer units."""
+    if not isinstance(count, int) or unit == size:
+        return [LineRun(0, count, size, is_whole=isinstance(count, int) and count % size == 0)]
+    rest = count % size
+    last = LineRun(count - rest, count, -(-rest // unit) * unit, is_whole=rest % unit == 0)
+    runs = (LineRun(0, count - rest, size, is_whole=True), last)
+    return [run for run in runs if run.start != run.end]
+
+
 def loops_over(
     elements: Elements, stack: ExitStack, parallel: Shape, shape: Shape, low: ir.Value, high: ir.Value
 ) -> IndexValues:

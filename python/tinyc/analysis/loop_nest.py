@@ -132,8 +132,10 @@ _BESIDE: Mapping[type, tuple[str, ...]] = {CpuProduct: ("vectorize", "unroll")}
 LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | BlockNest | CpuProduct | CpuAttention
 
 
-def loop_nest(op: region.KernelOp) -> LoopNest:
+def loop_nest(op: region.KernelOp, kept: frozenset[int] = frozenset()) -> LoopNest:
     """The loops of a kernel, as its plan says where it has one for a CPU.
+
+    Where it has none, they may depend on the buffers at the positions `kept`, which hold the same in all runs.
 
     Raises:
         TinycError: `InvalidPlan`; what the plan asks for and the loops cannot have.
@@ -146,7 +148,7 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
         refusals.raise_all()
     is_of_gpu = plan.scheme not in (None, *CPU_FORMS) or plan.arch not in (None, *GENERIC_CPU.names)
     if is_of_gpu or FORMED_FIELDS.issuperset(plan.values()):
-        return planned_nest(op, NO_CHOICES)
+        return planned_nest(op, replace(NO_CHOICES, kept=kept))
     nest = planned_nest(op, LoopChoices(plan, refusals.add))
     for field in plan.values():
         if field not in (*_OF_ALL, *FORMED_FIELDS, *nest_decisions(nest), *_BESIDE.get(type(nest), ())):

@@ -8,6 +8,7 @@ several numbers of them. A size that is not known counts as a usual one. The mic
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -138,11 +139,17 @@ class SideLines:
         self.most = size * side.inside
         self.mean = extent * side.inside / self._along
 
-    def units(self, unit: int, box: WindowBox | None = None) -> float:
-        """The micro-kernels along them, of as many lines, on average; in a box with what is between its rows."""
+    def micro_kernels(self, size: int, unit: int, box: WindowBox | None = None) -> list[tuple[int, float]]:
+        """The micro-kernels along them: sizes, and how many of each a tile has on average.
+
+        They have so many lines, and where all tiles are the same, the last one as many units as there are. In a box
+        lines are those with what is between its rows.
+        """
         last = self._last_turns * self._inside if box is None else box.span_of(self._last_turns)
         most = self.most if box is None else box.span
-        return ((self._along - 1) * -(-most // unit) + -(-last // unit)) / self._along
+        if last != most:
+            return [(size, ((self._along - 1) * -(-most // size) + -(-last // size)) / self._along)]
+        return [(size, most // size), (-(-(most % size) // unit) * unit, int(most % size > 0))]
 
 
 class ProductModel:
@@ -181,9 +188,12 @@ class ProductModel:
         vectors = unit.micro_vectors if tile.packs_right else unit.most_vectors(near)
         lanes = unit.register_bytes // size
         box = shape.box(tile.rows, tile.columns) if tile.packs_right and not shape.has_weights else None
-        micro_kernels = rows.units(near) * columns.units(vectors * lanes, box)
-        step = max(near * vectors / rates.multiply_adds, rates.latency, (near + vectors) / rates.loads)
-        multiplied, useful = micro_kernels * depth * step, rows.mean * columns.mean * depth / lanes
+        below, beside = rows.micro_kernels(near, 1), columns.micro_kernels(vectors * lanes, lanes, box)
+        micro_kernels, steps = 0.0, 0.0
+        for (down, rows_of), (across, columns_of) in itertools.product(below, beside):
+            micro_kernels += rows_of * columns_of
+            steps += rows_of * columns_of * self._step_cycles(down, across // lanes)
+        multiplied, useful = depth * steps, rows.mean * columns.mean * depth / lanes
         panels = -(-depth // tile.depth)
         sums = micro_kernels * panels * rates.start_cycles
         if panels > 1:
@@ -205,11 +215,14 @@ class ProductModel:
             packed += places * depth / box.products * self._right.packing_cycles_in(box.extents[-1])
         elif tile.packs_right and not shape.has_weights:
             packed += right * self._right.packing_cycles
-        else:  # half of it comes while the micro-kernels multiply
+        elif tile.packs_right or panels > 1:  # half of it comes while the micro-kernels multiply
             streamed = right * self._right.streaming_cycles
             read += max(streamed / 2, streamed - multiplied)
-        if not tile.packs_right:
-            read += depth * (micro_kernels * rates.jump_cycles + (self._right.start_cycles if columns.tiles > 1 else 0))
+            if not tile.packs_right:
+                start = self._right.start_cycles if columns.tiles > 1 else 0
+                read += depth * (micro_kernels * rates.jump_cycles + start)
+        else:
+            read += right * self._right.loaded_cycles + depth * micro_kernels * self._page_cycles(depth)
         return {
             "arithmetic": useful / rates.multiply_adds,
             "unfilled vectors": multiplied - useful / rates.multiply_adds,
@@ -219,8 +232,22 @@ class ProductModel:
             "results": rows.mean * columns.mean * (rates.result_cycles + self._across_cycles()),
         }
 
+    def _step_cycles(self, rows: int, vectors: int) -> float:
+        """The cycles of a product in a micro-kernel of rows and vectors."""
+        rates = self._target.products
+        return max(rows * vectors / rates.multiply_adds, rates.latency, (rows + vectors) / rates.loads)
+
+    def _page_cycles(self, products: int) -> float:
+        """The cycles that each of so many products in place takes longer, when they are in pages of their own.
+
+        Those that the translation of addresses has no room for are waited for.
+        """
+        rates, row_bytes = self._target.products, self._shape.columns * self._shape.element_bytes
+        pages = products * min(1.0, row_bytes / rates.page_bytes)
+        return rates.row_cycles + rates.jump_cycles * max(0.0, 1 - rates.held_pages / max(pages, 1))
+
     def _across_cycles(self) -> float:
-        """The cycles that a result takes besides, where the next one is in another line.
+        """The cycles that a result takes besides, where the next one is in another line: no vectors are stored.
 
         Lines that are a power of two apart share few of the places that L1 has for the lines of a page.
         """
@@ -228,7 +255,8 @@ class ProductModel:
         if not shape.is_across:
             return 0.0
         pitch = shape.lines(place for place in shape.sides.rows if place > max(shape.sides.columns))
-        return rates.across_cycles * math.gcd(pitch * shape.element_bytes, rates.page_bytes) / rates.page_bytes
+        shared = math.gcd(pitch * shape.element_bytes, rates.page_bytes) / rates.page_bytes
+        return rates.apart_cycles + rates.across_cycles * shared
 
     def _missed_cycles(self, panel: int) -> float:
         """The cycles that a byte of a panel of so many is waited for, since it is not in L2 any more."""
@@ -249,12 +277,12 @@ class _Operand:
         rates, size = target.products, shape.element_bytes
         shared = shape.packed_together if lies_along else 1  # by windows
         self.bytes_held = lines * shape.products * size / shared
-        self._rates, self._loaded_cycles = rates, size / target.packed_per_cycle(self.bytes_held)
+        self._rates, self.loaded_cycles = rates, size / target.packed_per_cycle(self.bytes_held)
         run = self.packing_cycles_in(max(1, shape.lines(places[-1:])))
-        self.packing_cycles = run if lies_along else rates.transposed_cycles + self._loaded_cycles
+        self.packing_cycles = run if lies_along else rates.transposed_cycles + self.loaded_cycles
         self.streaming_cycles = size / target.bytes_per_cycle(self.bytes_held)
         self.start_cycles = rates.stream_cycles if self.bytes_held > target.l2_bytes else 0
 
     def packing_cycles_in(self, run: int) -> float:
         """The cycles in which an element is packed, of as many neighbours."""
-        return self._rates.copied_cycles + self._rates.run_cycles / run + self._loaded_cycles
+        return self._rates.copied_cycles + self._rates.run_cycles / run + self.loaded_cycles

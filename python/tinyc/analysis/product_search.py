@@ -90,7 +90,7 @@ def _sizes(
         return [sized_side(loops, sides.rows, rows)], [sized_side(loops, sides.columns, columns)], [depth]
     heights = _ROWS if _is_known(loops, sides.rows) else (GENERIC_CPU.tile_rows,)
     widths = _COLUMNS if _is_known(loops, sides.columns) else (GENERIC_CPU.tile_columns,)
-    if not packs_right:
+    if not packs_right and not _are_few_products(shape):
         widths = (GENERIC_CPU.columns_in_place,)
     every_rows = (tile_side(loops, sides.rows, most, _ROW_UNIT) for most in heights)
     every_columns = (tile_side(loops, sides.columns, most, _COLUMN_UNIT) for most in widths)
@@ -102,10 +102,16 @@ def _is_known(loops: Shape, places: Iterable[int]) -> bool:
     return all(isinstance(loops[place], int) for place in places)
 
 
+def _are_few_products(shape: ProductShape) -> bool:
+    """Whether the right operand is read in place as it is packed: all products of some columns for rows after rows."""
+    is_known = isinstance(shape.depth, int)
+    return is_known and shape.rows >= _FEWEST_ROWS and shape.products * shape.element_bytes <= _DEPTHS[0]
+
+
 def _depths(shape: ProductShape, packs_right: bool) -> Iterable[int]:
     """The products of a panel, all panels being about the same, or one of all."""
     if not packs_right:
-        return [even_part(shape.depth, GENERIC_CPU.rows_in_place, 1)]
+        return [shape.products if _are_few_products(shape) else even_part(shape.depth, GENERIC_CPU.rows_in_place, 1)]
     # of several panels of words the last one alone is filled up to a whole step
     unit = shape.packed_together if shape.dot is None else shape.dot.step_products
     is_known = isinstance(shape.depth, int)

@@ -62,7 +62,7 @@ class ProductRates:
     Of a cycle: `multiply_adds` of vectors, of which a sum waits for the one before for `latency` cycles; `loads` of
     vectors or of a number for all lanes. Of an element in cycles: where it is packed in the order in which it lies in
     memory, besides those of a run of neighbours, and of rows that have guards; where it is packed by transpositions;
-    where it becomes a result, beside the last one, and `across` memory besides, whole pages of `page_bytes` away. A
+    where it becomes a result, beside the last one, `apart` from it besides, and `across` whole pages of `page_bytes`. A
     micro-kernel starts and ends in `start_cycles`.
 
     Source: fitted to measurements with the micro-kernel of 6 × 16 on an AMD EPYC of family 25, model 1 (Zen 3), with
@@ -79,12 +79,17 @@ class ProductRates:
     guarded_cycles: float
     transposed_cycles: float
     result_cycles: float
+    apart_cycles: float
     across_cycles: float
     page_bytes: int
     start_cycles: float
     #: The vectors of columns that a micro-kernel reads in place of the next product come so much later: nothing
     #: prefetches them.
     jump_cycles: float
+    #: The same where all products are read before the next columns: up to as many pages as are held, and of others with
+    #: a jump besides.
+    row_cycles: float
+    held_pages: int
     #: From L3 or memory the first line of a run of neighbours comes so much later than the others.
     stream_cycles: float
     #: Of a panel that has more than the one part of L2, the other part of what is beyond that has gone when it is read.
@@ -211,11 +216,14 @@ GENERIC_CPU = CpuTarget(
         run_cycles=3,
         guarded_cycles=1.5,
         transposed_cycles=1.0,
-        result_cycles=2.0,
+        result_cycles=1.0,
+        apart_cycles=1.0,
         across_cycles=20.0,
         page_bytes=4096,
         start_cycles=10,
         jump_cycles=1,
+        row_cycles=0.6,
+        held_pages=64,
         memory_bytes=21e9,
         stream_cycles=150,
         kept_part=0.25,

@@ -19,6 +19,7 @@ from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.rounding import output_tolerances
 from tinyc.runtime.cpu_features import machine_level
 from tinyc.target import vector_unit_of
+from tinyc.vocabulary.element_type import ElementType
 
 SIZES = [(1, 1, 1), (2, 2, 2), (3, 130, 7), (5, 128, 0), (4, 3, 200), (193, 5, 65), (200, 129, 64), (385, 260, 3)]
 
@@ -253,8 +254,24 @@ def test_the_places_of_a_convolution_are_columns_together():
     assert agrees(p, model)
 
 
-def test_columns_that_are_read_in_place_are_masked_where_a_tile_ends_in_a_micro_kernel():
-    p = Program(a="f32 1 40", b="f32 40 2176")
-    text = tinyc.compile(one_kernel_program(p.result(matmul(p, p["a"], p["b"], "1 2176 40")))).lowering
+def test_columns_that_are_read_in_place_are_masked_where_they_do_not_fill_the_last_vector():
+    p = Program(a="f32 1 40", b="f32 40 1000")
+    text = tinyc.compile(one_kernel_program(p.result(matmul(p, p["a"], p["b"], "1 1000 40")))).lowering
     assert "vector.maskedload" not in text.for_cpu("x86-64-v3").text("loops")
     assert "vector.maskedload" in text.for_cpu("x86-64-v4").text("loops")
+
+
+@pytest.mark.parametrize("cpu", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize(("rows", "columns"), [(7, 23), (13, 40), (16, 196), (64, 12)])
+def test_rows_and_columns_that_are_left_have_micro_kernels_of_their_own(rows, columns, cpu):
+    p = Program(a=f"f32 {rows} 20", b=f"f32 20 {columns}")
+    p.result(matmul(p, p["a"], p["b"], f"{rows} {columns} 20"))
+    plan = {"tile": [rows, columns, 20], "pack": {"A": False, "B": False}}
+    model = tinyc.compile(one_kernel_program(p), plan=plan)
+    loops = model.lowering.for_cpu(cpu).text("loops")
+    unit = vector_unit_of(cpu)
+    micro = MicroKernel.of(ElementType.F32, unit, rows, is_wide=True)
+    lanes, rest = unit.register_bytes // 4, columns % micro.columns
+    sums = {down * across for down in (micro.rows, rows % micro.rows) for across in (micro.vectors, -(-rest // lanes))}
+    assert {int(each) for each in re.findall(r":(\d+) = scf.for", loops)} <= sums
+    assert agrees(p, model)

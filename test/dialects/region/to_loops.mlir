@@ -115,7 +115,7 @@
 // A product packs its operands in the sums' type: the right one in memory of the launch's own, a line of neighbours
 // after the other; the left one for the rows of a micro-kernel, through registers that transpose what lies along the
 // products. The micro-kernel has sums of rows and of two vectors of columns in registers, filled up with zeros; the
-// epilogue reads them from memory. Vectors are those of the CPU.
+// epilogue reads them from memory. Vectors are those of the CPU, as many as there are columns for.
 // CHECK-LABEL: func.func @sum_of_products(
 // CHECK-SAME: %[[RIGHT:workspace]]: memref<3072xf32>
 // CHECK: %[[LINES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<576xf32>
@@ -145,12 +145,12 @@
 // CHECK-COUNT-7: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: vector.store %[[LOOP]]#0, %[[SUMS]]
-// CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %c10 step %c1
 // CHECK: %[[SUM:.*]] = memref.load %[[SUMS]]
 // CHECK: arith.maximumf %[[SUM]]
 // V4-LABEL: func.func @sum_of_products(
-// V4: :16 = scf.for
-// V4-COUNT-16: vector.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
+// V4: :8 = scf.for
+// V4-COUNT-8: vector.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
 // V4-NOT: vector.fma
 // V2-LABEL: func.func @sum_of_products(
 // V2: :8 = scf.for
@@ -158,15 +158,15 @@
 // V2: arith.addf %{{.*}}, %[[P]] : vector<4xf32>
 // V2-NOT: vector.fma
 "region.kernel"() ({
-^bb0(%a: !region.memref<tensor<8x20xf16>, [20, 1], 128 : i64, true>, %b: !region.memref<tensor<20x6xf16>, [6, 1], 128 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>):
+^bb0(%a: !region.memref<tensor<8x20xf16>, [20, 1], 128 : i64, true>, %b: !region.memref<tensor<20x10xf16>, [10, 1], 128 : i64, true>, %y: !region.memref<tensor<8x10xf32>, [10, 1], 128 : i64, true>):
   %0 = "region.read"(%a) : (!region.memref<tensor<8x20xf16>, [20, 1], 128 : i64, true>) -> tensor<8x20xf16>
-  %1 = "region.read"(%b) : (!region.memref<tensor<20x6xf16>, [6, 1], 128 : i64, true>) -> tensor<20x6xf16>
-  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x20xf16>) -> tensor<8x20x6xf16>
-  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<20x6xf16>) -> tensor<8x20x6xf16>
-  %4 = "tiny.mul"(%2, %3) : (tensor<8x20x6xf16>, tensor<8x20x6xf16>) -> tensor<8x20x6xf16>
-  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x20x6xf16>) -> tensor<8x6xf32>
-  %6 = "tiny.relu"(%5) : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>) -> ()
+  %1 = "region.read"(%b) : (!region.memref<tensor<20x10xf16>, [10, 1], 128 : i64, true>) -> tensor<20x10xf16>
+  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x20xf16>) -> tensor<8x20x10xf16>
+  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<20x10xf16>) -> tensor<8x20x10xf16>
+  %4 = "tiny.mul"(%2, %3) : (tensor<8x20x10xf16>, tensor<8x20x10xf16>) -> tensor<8x20x10xf16>
+  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x20x10xf16>) -> tensor<8x10xf32>
+  %6 = "tiny.relu"(%5) : (tensor<8x10xf32>) -> tensor<8x10xf32>
+  "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x10xf32>, !region.memref<tensor<8x10xf32>, [10, 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "sum_of_products"} : () -> ()
 
