@@ -56,7 +56,6 @@ SM80 = Target(
     matrix=MatrixRates.of(
         _A100,
         macs_per_cycle=4 * 16 * 8 * 16 / _A100.mma_16816_interval,
-        load_latency_cycles=(_A100.l2_latency + _A100.memory_latency) / 2,
         step_gap_cycles=_A100.barrier_latency + _A100.ldmatrix_latency + _A100.mma_latency,
     ),
 )

@@ -54,7 +54,6 @@ SM90 = Target(
     matrix=MatrixRates.of(
         _H100,
         macs_per_cycle=4 * _H100.wgmma_macs,
-        load_latency_cycles=float(_H100.tma_latency),
         step_gap_cycles=_H100.mbarrier_try + _H100.wgmma_tail,
     ),
 )

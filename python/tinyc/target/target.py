@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from ptxsim.clock.devices import Device
 from tinyc.target.machine import Rates
 
+_L1_LINE_BYTES = 128
+
 
 @dataclass(frozen=True)
 class MatrixRates:
@@ -25,16 +27,20 @@ class MatrixRates:
     shared_bytes_per_cycle: float
     l2_port_bytes_per_cycle: float
     l2_bytes_per_cycle: float
-    #: From a load that L2 has half of the time to its arrival in shared memory.
+    #: From a load by threads that L2 has half of the time to its arrival in shared memory; by the copy engine, so much
+    #: later.
     load_latency_cycles: float
+    tma_latency_cycles: float
+    #: Of an SM, from one instruction of a warp that accesses memory to the next.
+    access_cycles: float
+    #: Of the lines that L1 looks up, whether all of a line is read or an element.
+    l1_bytes_per_cycle: float
     #: Between two tiles along k of a unit that nothing else fills: the wait for operands, and for the last products.
     step_gap_cycles: float
     cta_start_cycles: float
 
     @classmethod
-    def of(
-        cls, device: Device, macs_per_cycle: float, load_latency_cycles: float, step_gap_cycles: float
-    ) -> "MatrixRates":
+    def of(cls, device: Device, macs_per_cycle: float, step_gap_cycles: float) -> "MatrixRates":
         """The rates of a device of the simulator's clock; what depends on the instruction is given."""
         return cls(
             hz=float(device.sustained_hz),
@@ -43,7 +49,10 @@ class MatrixRates:
             shared_bytes_per_cycle=float(device.shared_bytes_per_cycle),
             l2_port_bytes_per_cycle=float(device.l2_port_bytes_per_cycle),
             l2_bytes_per_cycle=device.l2_bytes_per_cycle * device.l2_read_only_factor,
-            load_latency_cycles=load_latency_cycles,
+            load_latency_cycles=(device.l2_latency + device.memory_latency) / 2,
+            tma_latency_cycles=device.tma_latency - device.l2_latency,
+            access_cycles=float(device.lsu_interval),
+            l1_bytes_per_cycle=_L1_LINE_BYTES / device.l1_tag_interval,
             step_gap_cycles=step_gap_cycles,
             cta_start_cycles=float(device.cta_replace),
         )

@@ -74,7 +74,7 @@ def test_the_largest_tiles_are_those_of_the_best_published_kernels():
 
 
 def test_what_would_be_faster_with_more_room_is_known():
-    ragged, whole = choice(SM90, 4095, 4097, 4096), choice(SM90, 4096, 4096, 4096)
+    ragged, whole = choice(SM90, 2047, 2049, 2047), choice(SM90, 4096, 4096, 4096)
     lacking = ragged.without_room
     assert lacking is not None
     assert lacking in ragged.pruned
@@ -248,3 +248,26 @@ def test_what_passes_through_registers_is_slower():
     copied = choice(SM80, 4096, 4096, 4096).ranked[0].prediction.seconds
     staged = choice(SM80, 4096, 4096, 4096, plan=Plan(asynchronous={"enable": False})).ranked[0].prediction.seconds
     assert staged > copied
+
+
+@pytest.mark.parametrize("sizes", [(1, 4096, 4096), (16, 4096, 14336)])
+def test_few_rows_that_memory_limits_are_copied_by_the_threads_that_multiply(sizes):
+    """What they load arrives sooner than by TMA, and memory fills the gaps in which they load."""
+    best = choice(SM90, *sizes).ranked[0]
+    assert (best.prediction.limiter, best.tiling.schedule) == ("memory", "simple")
+
+
+def test_what_memory_brings_last_is_multiplied_behind_it():
+    def seconds(depth: int) -> float:
+        plan = Plan(tile=(128, 128, depth), warp_tile="64x32", stages=4, split_k=3)
+        return choice(SM80, 128, 4096, 4096, plan=plan).ranked[0].prediction.seconds
+
+    assert seconds(32) < seconds(64)
+
+
+def test_what_passes_through_registers_has_no_use_for_many_stages():
+    """Threads wait for it in each stage; another CTA multiplies meanwhile, where stages leave room for one."""
+    best = choice(SM90, 1000, 3000, 777).ranked[0]
+    more = Plan(tile=best.tiling.tile, stages=best.tiling.stages + 2)
+    assert best.resources.ctas_per_sm == 2
+    assert choice(SM90, 1000, 3000, 777, plan=more).ranked[0].prediction.seconds > 1.2 * best.prediction.seconds

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from tinyc.analysis.strided_access import StridedAccess
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.resources import MmaResources
@@ -24,11 +25,13 @@ _USEFUL_L2 = 0.7
 #: of which warpgroups make factors there.
 _REGISTER_CYCLES = 12
 _FRAGMENT_CYCLES = 4
+#: Bytes of neighbouring elements that pass through a lane's registers together.
+_LANE_BYTES = 16
 #: Instructions for an accumulator that becomes an element of an output in shared memory, besides the epilogue's ops.
 _STORE_OPS = 2
 #: The part of its cycles in which a sub-partition multiplies that has one warp, which waits for its own fragments.
 _ALONE = 0.9
-#: The part of a gap that remains where another unit multiplies meanwhile.
+#: The part of a gap that remains where another unit multiplies meanwhile, or copies are what takes longest.
 _HIDDEN_GAP = 0.1
 #: The part of the smaller one of compute and memory that does not go on at the same time as the other.
 _UNHIDDEN = 0.1
@@ -36,6 +39,9 @@ _UNHIDDEN = 0.1
 _UNEVEN = 0.1
 #: What a step may be limited by, where more is asked of it than its cycles.
 _TENSOR = "tensor cores"
+_SHARED = "shared memory"
+_L2 = "L2"
+_LATENCY = "latency of loads"
 _STAGING = "staging through registers"
 #: Bytes of a partial sum.
 _SUM_BYTES = 4
@@ -45,9 +51,8 @@ _SUM_BYTES = 4
 class PredictedTime:
     """The predicted time of a kernel, and `limiter`, what it would be faster without.
 
-    `step_cycles` is a tile along k of one CTA, `tile_cycles` all of a tile, `terms` the cycles of the step by what
-    takes them; `rounds` is how often the SMs take tiles. `memory_seconds` is what memory needs for the bytes that L2
-    misses.
+    `step_cycles` is a tile along k of one CTA, `tile_cycles` all of a tile; `rounds` is how often the SMs take tiles.
+    `memory_seconds` is what memory needs for the bytes that L2 misses.
     """
 
     seconds: float
@@ -56,7 +61,6 @@ class PredictedTime:
     tile_cycles: float
     rounds: int
     memory_seconds: float
-    terms: tuple[tuple[str, float], ...]
 
 
 class Walk(TypedDict):
@@ -92,18 +96,19 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     tile_cycles = [
         _tile_cycles(tiling, loop.cycles, turn.resident, rounds, case) for turn, loop in zip(turns, loops, strict=True)
     ]
-    cycles = rates.cta_start_cycles + rates.load_latency_cycles + _joining_cycles(tiling, case)
-    cycles += sum(turn.count * turn.resident * tile for turn, tile in zip(turns, tile_cycles, strict=True))
+    compute = _joining_cycles(tiling, case) / rates.hz
+    compute += sum(turn.count * turn.resident * tile for turn, tile in zip(turns, tile_cycles, strict=True)) / rates.hz
     limiter = loops[0].limiter
-    compute = cycles / rates.hz
     memory = _memory_bytes(tiling, resources, case) / case.target.global_bytes_per_second
     # SMs with a tile more than others get it a little later: they ask for more at a time.
     memory *= 1 + _UNEVEN * (rounds * min(tiles, sms) / tiles - 1)
     if memory >= compute:
         limiter = "memory"
-    # What is slower hides what is faster, but for the beginning and the end.
-    seconds = max(compute, memory) + _UNHIDDEN * min(compute, memory) + _beside_seconds(tiling, case)
-    return PredictedTime(seconds, limiter, loops[0].step, tile_cycles[0], rounds, memory, loops[0].terms)
+    # What is slower hides what is faster, but for the beginning, and the end: what came last has to be multiplied.
+    start = (rates.cta_start_cycles + _latency_cycles(tiling, case)) / rates.hz
+    end = turns[-1].resident * (loops[-1].step + max(0.0, tile_cycles[-1] - loops[-1].cycles)) / rates.hz
+    seconds = start + max(compute, memory + end) + _UNHIDDEN * min(compute, memory) + _beside_seconds(tiling, case)
+    return PredictedTime(seconds, limiter, loops[0].step, tile_cycles[0], rounds, memory)
 
 
 @dataclass(frozen=True)
@@ -126,68 +131,102 @@ def _turns(tiles: int, ctas_per_sm: int, sms: int) -> list[_Turn]:
 
 @dataclass(frozen=True)
 class _Loop:
-    """The loop along k: a step's limiter, cycles and terms, and the cycles of all of it."""
+    """The loop along k: a step's limiter and cycles, and the cycles of all of it."""
 
     limiter: str
     step: float
-    terms: tuple[tuple[str, float], ...]
     cycles: float
 
 
 def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, turn: _Turn, case: MmaCase) -> _Loop:
     """The loop of a CTA in a turn, in cycles of an SM for one of those beside each other."""
     rates, resident = case.target.matrix, turn.resident
-    terms = _step_terms(tiling, loads, turn, case)
-    limiter, step = max(terms, key=lambda term: term[1])
+    gap = _gap_cycles(tiling, loads, resident, case)
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
-    latency = rates.load_latency_cycles / in_flight / resident
-    if latency > step:
-        limiter, step = "latency of loads", latency
-    before = 0.0
-    if (staging := dict(terms).get(_STAGING, 0.0)) and not case.unit.is_wgmma:
-        # Warps wait for what they load and stage it, then multiply; the first stages before all products.
-        staging += rates.load_latency_cycles / resident
-        limiter, step = _STAGING, dict(terms)[_TENSOR] + staging
-        before = (tiling.stages - 1) * staging
-    step += _gap_cycles(tiling, loads, resident, case)
-    return _Loop(limiter, step, tuple(terms), before + step * steps)
+    multiplying = {name: cycles + gap for name, cycles in _cycles_of_products(tiling, loads, turn, case).items()}
+    loading = _cycles_of_loads(tiling, loads, turn, case)
+    loading[_LATENCY] = _latency_cycles(tiling, case) / in_flight / resident
+    # What is under way while warps multiply is so between two products, too.
+    loading = {name: cycles + _HIDDEN_GAP * gap for name, cycles in loading.items()}
+    beyond = 0.0
+    if staging := _staging_cycles(tiling, loads, case):
+        # Warps wait for what they load and stage it, then multiply, while those beside them do the other one. Behind
+        # the last tile along k they stage nothing, and do not wait.
+        in_turn = rates.load_latency_cycles + staging + multiplying[_TENSOR]
+        loading[_STAGING] = max(loading[_STAGING], in_turn / resident)
+        beyond = (tiling.stages - 1) * staging
+    limiter, step = max((*multiplying.items(), *loading.items()), key=lambda each: each[1])
+    return _Loop(limiter, step, step * steps + beyond)
 
 
-def _step_terms(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case: MmaCase) -> list[tuple[str, float]]:
-    """Cycles of an SM for one CTA's tile along k, by what takes them."""
+def _latency_cycles(tiling: MmaTiling, case: MmaCase) -> float:
+    """From a load to its arrival: of producers by TMA, else of threads."""
+    rates = case.target.matrix
+    return rates.load_latency_cycles + (rates.tma_latency_cycles if tiling.is_persistent else 0.0)
+
+
+def _cycles_of_products(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case: MmaCase) -> dict[str, float]:
+    """Cycles of an SM in which warps multiply one CTA's tile along k, by what takes them."""
     rates, unit = case.target.matrix, case.unit
-    (bm, bn, bk), (wm, wn), size = tiling.tile, tiling.unit_tile, case.unit.factor.size_bytes
-    m, n, _, _ = case.sizes
+    (bm, bn, bk), size = tiling.tile, unit.factor.size_bytes
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
     # A CTA of fewer warps than the SM has sub-partitions leaves some idle, the same ones as those beside it.
     busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers / rates.sub_partitions)
     if not unit.is_wgmma and tiling.consumers * turn.resident <= rates.sub_partitions:
         busy *= _ALONE
-    # What is read at a time: by a wgmma 64 rows, by a warp all of its accumulators'. Rows that pass through registers
-    # on their way are read once, as what they are then.
-    rows = unit.rows if unit.is_wgmma else wm
-    held, made = (loads[0].element(unit).size_bytes, bool(loads[0].source)) if loads else (size, False)
-    a_bytes = bm * (bn // wn) * held + bm * held
-    b_bytes = (bm // rows) * bn * size + bn * size
-    shared = (a_bytes + b_bytes) * bk / rates.shared_bytes_per_cycle
+    read, written = _shared_cycles(tiling, loads, case)
+    # Warps load fragments behind what their copies write; warpgroups read while copies come.
+    found = {_TENSOR: bm * bn * bk / macs / busy, _SHARED: read if unit.is_wgmma else read + written}
+    if loads[0].source:
+        warps = bm * bk * tiling.units[1] / 32
+        found["factors in registers"] = warps * _FRAGMENT_CYCLES / rates.sub_partitions
+    return found
+
+
+def _cycles_of_loads(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case: MmaCase) -> dict[str, float]:
+    """Cycles of an SM in which one CTA's tile along k comes to shared memory, by what takes them."""
+    rates, (bm, bn, bk) = case.target.matrix, tiling.tile
+    (m, n, _, _), (m_share, n_share) = case.sizes, tiling.cluster
+    held, size = (load.element(case.unit).size_bytes for load in loads)
     # What is beyond the operands is not read.
     high, wide = min(bm, m) * bk * held, min(bn, n) * bk * size
-    m_share, n_share = tiling.cluster
     from_l2 = (high / n_share + wide / m_share) * turn.busy_sms / rates.l2_bytes_per_cycle
-    terms = [
-        (_TENSOR, bm * bn * bk / macs / busy),
-        ("shared memory", shared),
-        ("L2", max(from_l2, (high + wide) / rates.l2_port_bytes_per_cycle)),
-    ]
-    computed = sum(side * bk for side, load in zip((bm, bn), loads, strict=True) if load.kind == "registers")
-    if computed:
-        warps = computed / 32
-        terms.append((_STAGING, warps * _REGISTER_CYCLES / rates.sub_partitions))
-    if made:
-        warps = bm * bk * (bn // wn) / 32
-        terms.append(("factors in registers", warps * _FRAGMENT_CYCLES / rates.sub_partitions))
-    return terms
+    found = {_L2: max(from_l2, (high + wide) / rates.l2_port_bytes_per_cycle)}
+    if case.unit.is_wgmma:
+        found[_SHARED] = sum(_shared_cycles(tiling, loads, case))
+    if staging := _staging_cycles(tiling, loads, case):
+        copied = sum(each for each, load in zip((high, wide), loads, strict=True) if load.kind != "registers")
+        found[_STAGING] = staging + copied / rates.l1_bytes_per_cycle
+    return found
+
+
+def _shared_cycles(tiling: MmaTiling, loads: Sequence[Load], case: MmaCase) -> tuple[float, float]:
+    """Cycles in which shared memory is read for the products of a tile along k, and written before.
+
+    Read at a time are, by a wgmma, 64 rows, by a warp those of all its accumulators. Rows that pass through registers
+    on their way are read once, as what they are then.
+    """
+    (bm, bn, bk), (wm, _) = tiling.tile, tiling.unit_tile
+    rows = case.unit.rows if case.unit.is_wgmma else wm
+    held, size = (load.element(case.unit).size_bytes for load in loads)
+    read, written = bm * tiling.units[1] * held + bm // rows * bn * size, bm * held + bn * size
+    rate = case.target.matrix.shared_bytes_per_cycle / bk
+    return read / rate, written / rate
+
+
+def _staging_cycles(tiling: MmaTiling, loads: Sequence[Load], case: MmaCase) -> float:
+    """Cycles of an SM for what of a tile along k passes through registers: of its instructions, or of lines of L1.
+
+    What is not computed lies so that each element is loaded by itself, and each lane has neighbours.
+    """
+    rates, cycles = case.target.matrix, 0.0
+    for side, load, operand in zip(tiling.tile[:2], loads, (case.product.lhs, case.product.rhs), strict=True):
+        if load.kind == "registers":
+            is_computed = not isinstance(operand.access, StridedAccess) or operand.access.element != case.unit.factor
+            lines = 0.0 if is_computed else 32 * _LANE_BYTES / rates.l1_bytes_per_cycle
+            cycles += side * tiling.tile[2] / 32 * max(_REGISTER_CYCLES / rates.sub_partitions, lines)
+    return cycles
 
 
 def _gap_cycles(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> float:
@@ -203,8 +242,9 @@ def _gap_cycles(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: M
     gap = rates.step_gap_cycles
     if case.unit.is_wgmma and not tiling.is_persistent:
         (bm, bn, bk), size = tiling.tile, case.unit.factor.size_bytes
-        copied = sum(side for side, load in zip((bm, bn), loads, strict=True) if load.kind != "registers")
-        gap += copied * bk * size / rates.shared_bytes_per_cycle
+        copied = ((side, load) for side, load in zip((bm, bn), loads, strict=True) if load.kind != "registers")
+        copies = sum(side * bk * size / load.bytes for side, load in copied)
+        gap += copies / 32 * rates.access_cycles
     return gap if at_a_time == 1 else gap * _HIDDEN_GAP / at_a_time
 
 

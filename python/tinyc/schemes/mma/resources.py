@@ -182,11 +182,17 @@ def resource_faults(
         )
 
 
-def most_stages(tiling: MmaTiling, case: MmaCase, held: tuple[ElementType, ElementType], most: int = 8) -> int:
-    """As many stages, of tiles of `held`, as shared memory has room for, at most `most`; 0 where one has none."""
+def most_stages(
+    tiling: MmaTiling, case: MmaCase, held: tuple[ElementType, ElementType], most: int = 8, ctas: int = 1
+) -> int:
+    """As many stages, of tiles of `held`, as shared memory has room for, at most `most`; 0 where one has none.
+
+    An SM has so many `ctas` beside each other.
+    """
     rest = slab_bytes(tiling, case) if tiling.is_persistent else 0
     rest += BARRIER_BYTES if case.unit.is_wgmma else 0
-    return min(most, (case.target.shared_bytes_per_cta_optin - rest) // stage_bytes(tiling, held))
+    share = case.target.shared_bytes_per_sm // ctas - case.target.shared_bytes_per_cta_reserved
+    return min(most, (min(share, case.target.shared_bytes_per_cta_optin) - rest) // stage_bytes(tiling, held))
 
 
 def _registers_per_cta(tiling: MmaTiling, per_thread: int, target: Target) -> int:

@@ -12,8 +12,8 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.given import Given
-from tinyc.schemes.mma.loads import staged_elements
-from tinyc.schemes.mma.resources import most_stages
+from tinyc.schemes.mma.loads import staged_elements, tile_loads
+from tinyc.schemes.mma.resources import mma_resources, most_stages
 from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
 from tinyc.vocabulary.element_type import ElementType
 
@@ -139,7 +139,7 @@ def _filled(
     if given.stages:
         depths: tuple[int, ...] = (given.stages,)
     elif case.unit.is_wgmma:
-        depths = (max(2, most_stages(plain, case, held)),)
+        depths = _stages_of_groups(plain, given, held, case)
     else:
         depths = _STAGES_OF_WARPS
     # Two CTAs share the operand of which a tile has more.
@@ -150,6 +150,18 @@ def _filled(
     slices = list(_slices(given, tile, case))
     for stages, cluster, (algorithm, parts) in itertools.product(depths, clusters, slices):
         yield replace(plain, stages=stages, cluster=cluster, algorithm=algorithm, slices=parts)
+
+
+def _stages_of_groups(
+    plain: MmaTiling, given: Given, held: tuple[ElementType, ElementType], case: MmaCase
+) -> tuple[int, ...]:
+    """As many stages as an SM has room for; and of CTAs that have one tile, as many as leave room for a second CTA."""
+    most, fewer = (max(2, most_stages(plain, case, held, ctas=each)) for each in (1, 2))
+    if plain.is_persistent or fewer == most:
+        return (most,)
+    loads = tile_loads(plain, given.loading, case.product, case.unit)
+    beside = mma_resources(replace(plain, stages=fewer), case, loads).ctas_per_sm
+    return (most, fewer) if beside > 1 else (most,)
 
 
 def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator[tuple[Algorithm, int]]:
