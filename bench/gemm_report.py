@@ -91,7 +91,7 @@ class Row:
 
 
 def _us(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds * 1e6:.2f}"
+    return "" if seconds is None else f"{seconds * 1e6:.3f}"
 
 
 def _three(value: float | None) -> str:

@@ -15,14 +15,14 @@ from tinyc.runtime.artifact import read_artifact
 from tinyc.runtime.container import container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_to_json
 
-GEMM, SIZES = EXAMPLES / "gemm_bias_relu.json", {"M": 64, "N": 128, "K": 96}
+GEMM, SIZES = EXAMPLES / "gemm_bias_relu.json", {"M": 1024, "N": 1024, "K": 256}
 BOTH = ("sm_80", "sm_90a")
-#: What is fastest with this tile is by threads on sm_80, and by TMA on sm_90a.
+#: What is fastest with this tile at these sizes is by threads on sm_80, and by TMA on sm_90a.
 PLAN = {"scheme": "mma", "tile": [64, 32, 64]}
 RANDOM = np.random.default_rng(0)
 INPUTS = {
     name: RANDOM.standard_normal(shape).astype(np.float16)
-    for name, shape in {"X": (64, 96), "W": (96, 128), "bias": (128,)}.items()
+    for name, shape in {"X": (1024, 256), "W": (256, 1024), "bias": (1024,)}.items()
 }
 
 

@@ -111,7 +111,7 @@ def test_a_byte_with_no_owner_or_several_is_told(kind):
             (ctypes.c_float * ELEMENTS).from_address(y)[element] = -1.0
 
     functions = dict.fromkeys(executable._kernels.functions, ctypes.cast(kernel, ctypes.c_void_p).value)
-    executable._kernels = replace(executable._kernels, functions=functions)
+    executable._kernels = executable._kernels._replace(functions=functions)
     if told is None:
         assert (executable.run(compiled.inputs)["y"] == -1).all()
         assert executable.turns == ELEMENTS

@@ -61,6 +61,16 @@ class MicroKernel:
             vectors = max(1, vectors // -(-lanes // own))
         return cls(element, each, vectors, lanes or min(TRANSPOSED_LANES, own), unit.has_fma and element.is_float, dot)
 
+    @property
+    def row_unit(self) -> int:
+        """A smaller micro-kernel has a multiple of as many rows."""
+        return 1
+
+    @property
+    def column_unit(self) -> int:
+        """A smaller micro-kernel has a multiple of as many columns."""
+        return self.lanes
+
     def fitted(self, rows: int, columns: int) -> "MicroKernel":
         """The micro-kernel for so many rows and columns of those of this one."""
         return replace(self, rows=rows, vectors=columns // self.lanes)

@@ -130,7 +130,7 @@ class _Tile:
             self._add_turned_signs(self.added, first, count)
         if product.has_rows_inside:
             self._pack_left(first, count)
-        for rows in self._row_runs():
+        for rows in line_runs(self.rows.count, self.micro.rows, self.micro.row_unit):
             with elements.loop(rows.start, rows.end, rows.size, below=product.rows.most) as row:
                 self._row_panel(rows, row, first, count)
 
@@ -379,16 +379,11 @@ class _Tile:
 
     # --- where things are ---------------------------------------------------------------------------------------------
 
-    def _row_runs(self) -> list[LineRun]:
-        """The micro-kernels below each other."""
-        unit = self.micro.rows if isinstance(self.micro, TileKernel) else 1
-        return line_runs(self.rows.count, self.micro.rows, unit)
-
     def _column_runs(self) -> list[LineRun]:
         """The micro-kernels beside each other; columns in place that do not fill the last one are masked there."""
         count, size = self.columns.end, self.micro.columns
         if isinstance(count, int) or not self.product.reads_right_in_place:
-            return line_runs(count, size, size if isinstance(self.micro, TileKernel) else self.micro.lanes)
+            return line_runs(count, size, self.micro.column_unit)
         whole = arith.subi(count, arith.remui(count, self.elements.index(size)))
         return [LineRun(0, whole, size, is_whole=True), LineRun(whole, count, size, is_whole=False)]
 
@@ -398,11 +393,7 @@ class _Tile:
 
     def _sum_slot(self, row: ir.Value, column: ir.Value, near: ir.Value | None = None) -> ir.Value:
         """Where the sum of a column is of the row that is `near` rows from `row`, the first one of a micro-kernel."""
-        rows = [each for each in (None if self.product.has_one_panel else row, near) if each is not None]
-        return self._slot(*((each, self.pitch) for each in rows), (column, 1))
-
-    def _slot(self, *terms: tuple[ir.Value, int]) -> ir.Value:
-        """Where an element of packed rows is: the sum of places, each times a number."""
         counters = self.elements.counters
-        expressions = [counters.expression(place) * times for place, times in terms]
-        return counters.value(functools.reduce(operator.add, expressions))
+        rows = [each for each in (None if self.product.has_one_panel else row, near) if each is not None]
+        above = [counters.expression(each) * self.pitch for each in rows]
+        return counters.value(functools.reduce(operator.add, [*above, counters.expression(column)]))

@@ -47,6 +47,16 @@ class TileKernel:
         """The rows of all tiles."""
         return self.height * self.down
 
+    @property
+    def row_unit(self) -> int:
+        """A smaller micro-kernel would have a multiple of as many rows: there is none."""
+        return self.rows
+
+    @property
+    def column_unit(self) -> int:
+        """The same of columns."""
+        return self.columns
+
     def fitted(self, rows: int, columns: int) -> "TileKernel":
         """The micro-kernel for its own rows and columns."""
         assert (rows, columns) == (self.rows, self.columns)

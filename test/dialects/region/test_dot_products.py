@@ -214,8 +214,8 @@ def product_with(p: Program, feature: str, plan: Plan | None = None) -> CpuProdu
 @pytest.mark.parametrize(
     ("p", "feature", "depth"),
     [
-        (of_bytes("i8", "ui8", "70 140 8000"), "amx-int8", 32 * 64),  # of four panels
-        (of_bytes("i8", "ui8", "70 140 8000"), "avx512vnni", 500 * 4),
+        (of_bytes("i8", "ui8", "70 140 8000"), "amx-int8", 16 * 64),  # of eight panels
+        (of_bytes("i8", "ui8", "70 140 8000"), "avx512vnni", 250 * 4),
         (padded_convolution(), "amx-bf16", 15 * 32),  # of four; in whole windows a panel would have 50 * 9
         (padded_convolution(), "avx512bf16", 225 * 2),
         (of_bytes("i8", "ui8", "70 140 301"), "amx-int8", 301),  # there is one panel

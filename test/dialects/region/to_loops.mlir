@@ -108,7 +108,7 @@
   %6 = "tiny.reduce"(%5) {op = "sum", axes = array<i64: 0>} : (tensor<20x38x33xf32>) -> tensor<38x33xf32>
   "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<38x33xf32>, !region.memref<tensor<38x33xf32>, [33, 1], 128 : i64, true>) -> ()
   omp.terminator
-}) {sym_name = "product_as_it_lies"} : () -> ()
+}) {plan = {layout_hints = {C_stride = "col"}, pack = {A = false, B = true}}, sym_name = "product_as_it_lies"} : () -> ()
 
 // -----
 

@@ -100,8 +100,8 @@ def _is_ragged(side: int, tiling: MmaTiling, case: MmaCase) -> bool:
 
 
 def _way_of(access: StridedAccess | str, side: int) -> str:
-    """How k lies in an operand of which threads load elements."""
-    if isinstance(access, str):
+    """How k lies in an operand of which threads load elements; where lines are in several runs, it is computed."""
+    if isinstance(access, str) or len(access.rows) > 1 or len(access.columns) > 1:
         return "computed"
     return "across k" if access.contiguous == ("rows", "columns")[side] else "along k"
 
