@@ -7,7 +7,7 @@ import pytest
 
 from analysis_programs.arena_requests import faults, random_requests
 from tinyc.analysis.arena import Request, least_bytes, packed
-from tinyc.analysis.arena.exact import least_peak
+from tinyc.analysis.arena.exact import LeastPeakSearch
 from tinyc.analysis.arena.first_fit import first_fit
 from tinyc.analysis.arena.lifetimes import interference
 
@@ -80,11 +80,11 @@ def test_what_has_others_above_it_lies_low(seed):
 def test_the_search_alone_finds_the_least_peak(seed):
     requests = random_requests(random.Random(seed), 6, [1, 2, 3, 5], 1.5)
     sizes, near = [each.size for each in requests], interference(requests)
-    found = least_peak(requests, sizes, sizes, near, 0, sum(sizes) + 1)
+    found = LeastPeakSearch(requests, sizes, sizes, near, 0, sum(sizes) + 1).least_peak()
     assert found.is_proved
     assert found.starts is not None
     assert max(map(sum, zip(found.starts, sizes, strict=True))) == least_of_all_orders(requests)
-    assert least_peak(requests, sizes, sizes, near, 0, least_of_all_orders(requests)).starts is None
+    assert LeastPeakSearch(requests, sizes, sizes, near, 0, least_of_all_orders(requests)).least_peak().starts is None
 
 
 def test_layouts_are_the_same_each_time():

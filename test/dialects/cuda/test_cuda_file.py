@@ -145,6 +145,30 @@ def test_results_over_operands_are_right_in_the_kernels_and_in_what_checks_them(
     assert (ran.errors, ran.status) == ("", 0)
 
 
+def test_an_arena_is_as_large_as_the_largest_of_its_sizes(tmp_path):
+    """The values of W lie where those of x come later: either may be the larger ones."""
+    document = {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["M", 64]}},
+            {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [64, 64]}},
+            {"id": "v", "uop": "RELU", "src": ["w"]},
+            {"id": "t", "uop": "REDUCE", "src": ["v"], "arg": {"op": "SUM", "axes": [0], "dtype": "fp32"}},
+            {"id": "r", "uop": "RESHAPE", "src": ["t"], "arg": {"result_shape": [1, 64]}},
+            {"id": "e", "uop": "EXPAND", "src": ["r"], "arg": {"result_shape": ["M", 64]}},
+            {"id": "d", "uop": "SUB", "src": ["x", "e"]},
+            {"id": "y", "uop": "RELU", "src": ["d"]},
+        ],
+        "outputs": ["y", "t"],
+    }
+    module = tiny_json.import_program(json.dumps(document))
+    run_passes(module, [TinyToRegion(fusion="none"), RegionToGpu(), RegionToExec()])
+    assert 'arena_bytes = [16384, "256*M"]' in str(module)
+    program = build(cuda_text(module), tmp_path)
+    for size in (1, 64, 200):
+        ran = run(program, f"M={size}")
+        assert (ran.errors, ran.status) == ("", 0)
+
+
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (7, 5, 3), (64, 64, 32), (150, 130, 70), (0, 5, 3), (7, 5, 0)], ids=str)
 def test_the_running_example_is_right_at_odd_sizes(sizes, running_example):
     ran = run(running_example, *(f"{name}={size}" for name, size in zip("MNK", sizes, strict=True)))

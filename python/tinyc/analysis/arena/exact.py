@@ -23,24 +23,12 @@ class LeastPeak:
     is_proved: bool
 
 
-def least_peak(
-    requests: Sequence[Request],
-    sizes: Sequence[int],
-    reaches: Sequence[int],
-    neighbours: Sequence[Sequence[int]],
-    bound: int,
-    peak: int,
-) -> LeastPeak:
-    """The layout of least peak, among those below `peak`.
+class LeastPeakSearch:
+    """The search for the layout of least peak, among those below `peak`.
 
     Sizes are positive, `reaches` are they and what is above each; `bound` is known to be no more than any peak.
     """
-    search = _Search(requests, sizes, reaches, neighbours, bound, peak)
-    search.extend([0] * len(sizes), 0)
-    return LeastPeak(search.best, search.steps <= _MAX_STEPS)
 
-
-class _Search:
     def __init__(
         self,
         requests: Sequence[Request],
@@ -60,6 +48,11 @@ class _Search:
             for begin in begins
         ]
         self.twins = _twins(requests, sizes)
+
+    def least_peak(self) -> LeastPeak:
+        """The best layout, and whether there is no better one."""
+        self.extend([0] * len(self.sizes), 0)
+        return LeastPeak(self.best, self.steps <= _MAX_STEPS)
 
     def extend(self, floors: list[int], lowest: int) -> None:
         """Place one more buffer, in each way: at its floor, no lower than the last one that was placed."""

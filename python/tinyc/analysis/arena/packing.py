@@ -7,7 +7,7 @@ least peak.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.arena.exact import least_peak
+from tinyc.analysis.arena.exact import LeastPeakSearch
 from tinyc.analysis.arena.first_fit import placed_in_orders
 from tinyc.analysis.arena.free_list import greedy_by_time
 from tinyc.analysis.arena.lifetimes import Request, interference, least_bytes, runs
@@ -95,7 +95,7 @@ def _searched(
         peak = _peak([best[each] for each in part], ends)
         if peak <= bound:
             continue
-        found = least_peak(inside, held, ends, interference(inside) or [], bound, peak)
+        found = LeastPeakSearch(inside, held, ends, interference(inside) or [], bound, peak).least_peak()
         for each, start in zip(part, found.starts or (), strict=False):
             best[each] = start
         is_proved = is_proved and found.is_proved

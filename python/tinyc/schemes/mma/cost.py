@@ -145,12 +145,13 @@ def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, turn: _Turn, cas
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
     multiplying = {name: cycles + gap for name, cycles in _cycles_of_products(tiling, loads, turn, case).items()}
-    loading = _cycles_of_loads(tiling, loads, turn, case)
+    staging = _staging_cycles(tiling, loads, case)
+    loading = _cycles_of_loads(tiling, loads, turn, staging, case)
     loading[_LATENCY] = _latency_cycles(tiling, case) / in_flight / resident
     # What is under way while warps multiply is so between two products, too.
     loading = {name: cycles + _HIDDEN_GAP * gap for name, cycles in loading.items()}
     beyond = 0.0
-    if staging := _staging_cycles(tiling, loads, case):
+    if staging:
         # Warps wait for what they load and stage it, then multiply, while those beside them do the other one. Behind
         # the last tile along k they stage nothing, and do not wait.
         in_turn = rates.load_latency_cycles + staging + multiplying[_TENSOR]
@@ -184,8 +185,13 @@ def _cycles_of_products(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, c
     return found
 
 
-def _cycles_of_loads(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case: MmaCase) -> dict[str, float]:
-    """Cycles of an SM in which one CTA's tile along k comes to shared memory, by what takes them."""
+def _cycles_of_loads(
+    tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, staging: float, case: MmaCase
+) -> dict[str, float]:
+    """Cycles of an SM in which one CTA's tile along k comes to shared memory, by what takes them.
+
+    Of these `staging` is what passes through registers.
+    """
     rates, (bm, bn, bk) = case.target.matrix, tiling.tile
     (m, n, _, _), (m_share, n_share) = case.sizes, tiling.cluster
     held, size = (load.element(case.unit).size_bytes for load in loads)
@@ -195,7 +201,7 @@ def _cycles_of_loads(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case
     found = {_L2: max(from_l2, (high + wide) / rates.l2_port_bytes_per_cycle)}
     if case.unit.is_wgmma:
         found[_SHARED] = sum(_shared_cycles(tiling, loads, case))
-    if staging := _staging_cycles(tiling, loads, case):
+    if staging:
         copied = sum(each for each, load in zip((high, wide), loads, strict=True) if load.kind != "registers")
         found[_STAGING] = staging + copied / rates.l1_bytes_per_cycle
     return found
