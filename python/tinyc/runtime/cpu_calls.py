@@ -29,7 +29,7 @@ _TEAM_SECONDS = _WORTH_A_TEAM_SECONDS / 2
 #: One that takes less in a team may have waited for the team more than it has worked: one thread is tried some times.
 _WORTH_A_TRY_SECONDS, _TRIES = 1e-3, 3
 #: Parts of the turns that each thread of a team takes, so that all have done about as much when none are left.
-_PARTS = 4
+_PARTS = 8
 
 
 @dataclass
