@@ -61,6 +61,22 @@ def test_a_loop_that_has_become_slow_is_cut_again():
     assert pace.turns == 1
 
 
+@pytest.mark.parametrize(
+    ("turns", "seconds_of_one", "ranges"),
+    [(16, 0.0034, [8, 8]), (16, 0.0064, [6, 6, 4]), (17, 0.003, [10, 7]), (5, 0.06, [2, 2, 1]), (32, 0.001, [32])],
+)
+def test_chunks_are_about_equal_and_whole_for_all_threads(monkeypatch, turns, seconds_of_one, ranges):
+    now, found = [0.0], []
+
+    def work(low, high):
+        found.append(high - low)
+        now[0] += seconds_of_one * (high - low)
+
+    monkeypatch.setattr(cpu, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    in_chunks(work, turns, Pace(turns=int(0.05 / seconds_of_one)), "kernel", threads=2)
+    assert found == ranges
+
+
 #: Ctrl-C comes while this is computed, which takes minutes: Y[0, m, n] is the sum over r of X[0, m] · W[n].
 SUMS = {
     "uops": [

@@ -16,7 +16,7 @@ In reading order:
     packed_words  words of neighbours along the sum, which some CPUs multiply at once
     micro_kernel  the sums of a product that are in registers, in vectors
     tile_kernel  the same in the tile registers of AMX
-    loop_hints   what a plan asks LLVM to do with the loops along an axis
+    loop_hints   what LLVM is asked to do with loops
     axis_values  an index from the axes that loops run over, and back
     lanes        the reduction of one result in lanes
     known_extents  which index values are extents

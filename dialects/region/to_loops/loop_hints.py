@@ -1,4 +1,4 @@
-"""What a plan asks LLVM to do with the loops along some axes, as annotations of these loops.
+"""What LLVM is asked to do with loops, by a plan or for what they compute, as annotations of these loops.
 
 In: the field `loop` of a plan, whose axes are counted as the kernel's nest counts them. Out: an attribute of the loops
 along an axis, which MLIR carries into LLVM's metadata of loops.
@@ -7,14 +7,18 @@ along an axis, which MLIR carries into LLVM's metadata of loops.
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from tinyc.codegen.software_math import FUNCTIONS
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import LOOP_ANNOTATION
 from tinyc.dialects.region.kernel import Kernel
-from tinyc.mlir import ir, scf
+from tinyc.mlir import func, ir, scf
 from tinyc.mlir.bodies import ops_inside
 from tinyc.mlir.locations import where
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.plan.fields import Plan
+
+#: How many vectors of a loop are computed at a time whose functions are chains of dependent instructions.
+_INTERLEAVED = 4
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,19 @@ class LoopHints:
 def mark_unrolled(counter: ir.Value, factor: int) -> None:
     """Annotate the loop whose index a value is: so many of its steps are written out."""
     _annotate(counter, {"unroll": _unrolling(factor)})
+
+
+def interleave_functions(function: func.FuncOp) -> None:
+    """Ask for several vectors at a time in innermost loops that compute what has no instruction (`software_math`).
+
+    A vector by itself waits for each instruction of its long chain, and the next one is too far behind to begin.
+    """
+    for op in ops_inside(function.operation):
+        if not isinstance(op, scf.ForOp) or LOOP_ANNOTATION in op.attributes or list(op.initArgs):
+            continue
+        kinds = {type(each) for each in ops_inside(op.operation)}
+        if scf.ForOp not in kinds and not kinds.isdisjoint(FUNCTIONS):
+            op.attributes[LOOP_ANNOTATION] = _annotation({"interleave": f"count = {_INTERLEAVED} : i32"})
 
 
 def _unrolling(factor: int) -> str:

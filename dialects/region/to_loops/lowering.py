@@ -16,7 +16,7 @@ from tinyc.dialects.region.to_loops.attention_tiles import attention_nest
 from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.dialects.region.to_loops.loop_elements import LoopElements
-from tinyc.dialects.region.to_loops.loop_hints import LoopHints
+from tinyc.dialects.region.to_loops.loop_hints import LoopHints, interleave_functions
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
 from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, overlap_vectors, split_loops
 from tinyc.dialects.region.to_loops.steps import block_nest, step_nest
@@ -50,6 +50,7 @@ class RegionToLoops(Pass):
         5. The order of every sum is in the code. A product of a window is added without being rounded where
            `cpu` can. Tiles of products are in its vectors, and so is the end of a row on the stack; all else depends
            on no machine.
+        6. LLVM is asked for several vectors at a time where a function has no instruction (`loop_hints`).
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -121,6 +122,7 @@ def _split(function: func.FuncOp, unit: VectorUnit, turns: Dim, symbols: Sequenc
             break
         simplify.run(function.operation)
     overlap_vectors(function, known, unit)
+    interleave_functions(function)
 
 
 def _write_function(kernel: Kernel, unit: VectorUnit) -> None:

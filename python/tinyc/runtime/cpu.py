@@ -107,8 +107,8 @@ def _preparing(frame: CpuFrame, pool: PoolImage) -> Iterator[Call]:
 def in_chunks(work: RunTurns, turns: int, pace: Pace, title: str, threads: int = 1) -> float:
     """Call `work(low, high)` on consecutive ranges that make up ``0 … turns``, each of about `_CHUNK_SECONDS`.
 
-    Ranges are about equal, and have as many turns for each of the `threads`, however long one takes: no thread waits for
-    the others at the end of each.
+    Ranges are about equal, and have as many turns for each of the `threads`, however long one takes: none waits for the
+    others at the end of each.
 
     What Python has been told to do meanwhile, such as to raise KeyboardInterrupt, it does between two calls. `pace` is
     what earlier runs have told, and later ones are told by it: a kernel that is over soon is one call from then on.

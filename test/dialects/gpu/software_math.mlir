@@ -9,8 +9,8 @@
 // CHECK: %[[SMALL:.*]] = llvm.intr.fma
 // CHECK: %[[QUOTIENT:.*]] = llvm.fdiv
 // CHECK: %[[LARGE:.*]] = llvm.fsub %{{.*}}, %[[QUOTIENT]]
-// CHECK: %[[IS_SMALL:.*]] = llvm.fcmp "olt" %[[SIZE]]
-// CHECK: %[[VALUE:.*]] = llvm.select %[[IS_SMALL]], %{{.*}}, %[[LARGE]]
+// CHECK: %[[IS_LARGE:.*]] = llvm.fcmp "oge" %[[SIZE]]
+// CHECK: %[[VALUE:.*]] = llvm.select %[[IS_LARGE]], %[[LARGE]], %{{.*}}
 // CHECK: llvm.intr.copysign(%[[VALUE]], %[[X]])
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   gpu.func @tanh(%x: memref<?xf32, #gpu.address_space<global>> {tgpu.name = "x"},

@@ -332,6 +332,9 @@ func.func @nothing() {
 
 // The phases of a step run one after the other: the greatest of the row, its exponentials, which two phases read, their
 // sum in lanes, which come together at the end, and the result.
+// Exponentials are long chains of instructions: LLVM is asked for several vectors of them at a time.
+// CHECK: #[[SEVERAL:.*]] = #llvm.loop_interleave<count = 4 : i32>
+// CHECK: #[[TIMES:.*]] = #llvm.loop_annotation<interleave = #[[SEVERAL]]>
 // CHECK-LABEL: func.func @softmax(%x: memref<4x300xf32>, %y: memref<4x300xf32>
 // CHECK-DAG: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<300xf32>
 // CHECK-DAG: %[[LANES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64xf32>
@@ -339,6 +342,7 @@ func.func @nothing() {
 // CHECK: arith.maximumf
 // CHECK: %[[E:.*]] = math.exp2
 // CHECK: memref.store %[[E]], %[[ROW]]
+// CHECK-NEXT: } {llvm.loop_annotation = #[[TIMES]]}
 // CHECK: scf.for %[[LANE:.*]] = %c0 to %c64
 // CHECK: scf.for %[[FIRST:.*]] = %c0 to %c256 step %c64
 // CHECK: scf.for %[[LANE:.*]] = %c0 to %c64

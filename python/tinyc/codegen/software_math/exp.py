@@ -28,6 +28,8 @@ _TANH = {
     ),
 }
 _TANH_SMALL = 0.55
+#: Fraction bits → where tanh has become 1.
+_TANH_ONE = {23: 10.0, 52: 20.0}
 
 #: Fraction bits → P of erf x = x + x P(x²), |x| ≤ 1; relative error 2^-29.4 (degree 6), 2^-56.7 (degree 11).
 _ERF_SMALL = {
@@ -69,12 +71,25 @@ def exp2(x: ir.Value) -> ir.Value:
     greatest = float(form.exponent_bias + 2)
     above = arith.select(compare_to("OLT", x, least), form.constant(least), x)
     inside = arith.select(compare_to("OGT", x, greatest), form.constant(greatest), above)
-    whole, n = form.nearest_integer(inside)
-    f = arith.subf(inside, whole)
-    mantissa = math.fma(f, polynomial(_EXP2[form.fraction_bits], f), form.constant(1.0))
+    mantissa, n = _mantissa(inside)
     half = arith.shrsi(n, form.pattern(1))
     scaled = arith.mulf(mantissa, form.power_of_two(half))
     return arith.mulf(scaled, form.power_of_two(arith.subi(n, half)))
+
+
+def _normal_exp2(x: ir.Value) -> ir.Value:
+    """2^x, where that is a normal number: n is added to the exponent of 2^f. Of NaN it is some number."""
+    form = format_of(x.type)
+    mantissa, n = _mantissa(x)
+    return form.from_bits(arith.addi(form.bits(mantissa), arith.shli(n, form.pattern(form.fraction_bits))))
+
+
+def _mantissa(x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """2^f and n, of which 2^x is made."""
+    form = format_of(x.type)
+    whole, n = form.nearest_integer(x)
+    f = arith.subf(x, whole)
+    return math.fma(f, polynomial(_EXP2[form.fraction_bits], f), form.constant(1.0)), n
 
 
 def tanh(x: ir.Value) -> ir.Value:
@@ -84,9 +99,9 @@ def tanh(x: ir.Value) -> ir.Value:
     square = arith.mulf(size, size)
     small = math.fma(arith.mulf(size, square), polynomial(_TANH[form.fraction_bits], square), size)
     one, two_log2_e = form.constant(1.0), form.constant(2 / log(2))
-    power = exp2(arith.mulf(size, two_log2_e))
+    power = _normal_exp2(arith.mulf(_at_most(size, _TANH_ONE[form.fraction_bits]), two_log2_e))
     large = arith.subf(one, arith.divf(form.constant(2.0), arith.addf(power, one)))
-    return math.copysign(arith.select(compare_to("OLT", size, _TANH_SMALL), small, large), x)
+    return math.copysign(arith.select(compare_to("OGE", size, _TANH_SMALL), large, small), x)
 
 
 def erf(x: ir.Value) -> ir.Value:
@@ -97,8 +112,13 @@ def erf(x: ir.Value) -> ir.Value:
     form = format_of(x.type)
     size = math.absf(x)
     small = math.fma(size, polynomial(_ERF_SMALL[form.fraction_bits], arith.mulf(size, size)), size)
-    one, saturated = form.constant(1.0), form.constant(_ERF_ONE[form.fraction_bits])
-    bounded = arith.select(compare_to("OGT", size, _ERF_ONE[form.fraction_bits]), saturated, size)
+    one = form.constant(1.0)
+    bounded = _at_most(size, _ERF_ONE[form.fraction_bits])
     exponent = polynomial(_ERF_LARGE[form.fraction_bits], arith.subf(bounded, one))
-    large = arith.subf(one, exp2(exponent))
-    return math.copysign(arith.select(compare_to("OLT", size, 1.0), small, large), x)
+    large = arith.subf(one, _normal_exp2(exponent))
+    return math.copysign(arith.select(compare_to("OGE", size, 1.0), large, small), x)
+
+
+def _at_most(x: ir.Value, limit: float) -> ir.Value:
+    """The smaller one of x and a limit."""
+    return arith.select(compare_to("OGT", x, limit), format_of(x.type).constant(limit), x)

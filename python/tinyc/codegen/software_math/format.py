@@ -66,11 +66,14 @@ def coefficients(text: str) -> list[float]:
 
 
 def polynomial(values: Sequence[float], x: ir.Value) -> ir.Value:
-    """Σ values[k] x^k by Horner's rule."""
-    result = number(values[-1], x.type)
-    for value in reversed(values[:-1]):
-        result = math.fma(result, x, number(value, x.type))
-    return result
+    """Σ values[k] x^k by Estrin's scheme: terms of x, then of x², of x⁴ and so on, of which many are added at once."""
+    terms: list[ir.Value] = [number(value, x.type) for value in values]
+    power = x
+    while len(terms) > 1:
+        pairs = [math.fma(high, power, low) for low, high in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[2 * len(pairs) :]
+        power = arith.mulf(power, power) if len(terms) > 1 else power
+    return terms[0]
 
 
 def compare_to(predicate: str, x: ir.Value, y: float) -> ir.Value:
