@@ -7,14 +7,22 @@ that is taken if it has one: of an empty row nothing is read.
 
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.expr.extents import is_nonnegative
-from tinyc.mlir import arith, func, ir, memref, scf
+from tinyc.mlir import arith, func, ir, memref, scf, vector
 from tinyc.mlir.bodies import ops_inside
+
+#: What writes nothing to the memory that it is given; all else may, vectors of a packed operand among it.
+_READING = memref.LoadOp, memref.PrefetchOp, memref.ReinterpretCastOp, vector.LoadOp
 
 
 def hoist_index_loads(function: func.FuncOp, known: KnownExtents) -> bool:
     """Load integers of inputs in front of the loops in which their places do not change; returns whether any was."""
-    written = {op.operands[1] for op in ops_inside(function.operation) if isinstance(op, memref.StoreOp)}
-    return _hoist(function.operation, {_buffer(each) for each in written}, known)
+    written = {
+        _buffer(operand)
+        for op in ops_inside(function.operation)
+        for operand in op.operands
+        if isinstance(operand.type, ir.MemRefType) and not isinstance(op, _READING)
+    }
+    return _hoist(function.operation, written, known)
 
 
 def _hoist(operation: ir.Operation, written: set[ir.Value], known: KnownExtents) -> bool:

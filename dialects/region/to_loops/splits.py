@@ -285,7 +285,7 @@ def _overlapped(loop: scf.ForOp, known: KnownExtents, unit: VectorUnit) -> None:
     ops = list(ops_inside(loop.operation))
     rows = [op.memref for op in ops if isinstance(op, memref.StoreOp)]
     read = [op.memref for op in ops if isinstance(op, memref.LoadOp)]
-    if not rows or LOOP_ANNOTATION in loop.attributes or any(isinstance(op, scf.IfOp) for op in ops):
+    if not rows or LOOP_ANNOTATION in loop.attributes or any(_stands_in_order(op) for op in ops):
         return
     if not all(isinstance(row.owner, memref.AllocaOp) and row not in read for row in rows):
         return
@@ -301,6 +301,13 @@ def _overlapped(loop: scf.ForOp, known: KnownExtents, unit: VectorUnit) -> None:
         whole, last = _clone(loop, {}), _clone(loop, {})
         whole.operation.operands[1], last.operation.operands[0] = end, start
     loop.operation.erase()
+
+
+def _stands_in_order(op: ir.OpView) -> bool:
+    """Whether an op is a choice, or reads or writes memory otherwise than an element at a time."""
+    if isinstance(op, memref.LoadOp | memref.StoreOp):
+        return False
+    return isinstance(op, scf.IfOp) or any(isinstance(each.type, ir.MemRefType) for each in op.operands)
 
 
 def _bits(row: ir.Value) -> int:

@@ -105,6 +105,17 @@ def test_a_product_of_another_type(element):
     assert agrees(p.result(matmul(p, p["a"], p["b"], "70 140 33")))
 
 
+@pytest.mark.parametrize("columns", [5, 8])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_integers_that_vectors_pack_are_read_after_they_are_packed(columns, depth):
+    p = Program(a="i8 33 70", b="i8 65 70")
+    left = p.expand(p["a"], shape="33 65 70", broadcast_dimensions=(0, 2))
+    right = p.expand(p["b"], shape="33 65 70", broadcast_dimensions=(1, 2))
+    p.result(p.op("reduce", p.mul(left, right), op="sum", axes=(2,), element="i32"))
+    plan = {"scheme": "cpu_contraction", "tile": [12, columns, depth]}
+    assert agrees(p, tinyc.compile(one_kernel_program(p), plan=plan))
+
+
 @pytest.mark.parametrize(("m", "n", "k"), [*SIZES[:3], *SIZES[4:]])
 def test_a_product_of_extents_that_are_known_at_run_time(m, n, k):
     p = Program(a="f32 M K", b="f32 K N", bias="f32 N")
