@@ -1,7 +1,7 @@
 """What LLVM is asked to do with loops, by a plan or for what they compute, as annotations of these loops.
 
-In: the field `loop` of a plan, whose axes are counted as the kernel's nest counts them. Out: an attribute of the loops
-along an axis, which MLIR carries into LLVM's metadata of loops.
+In: the field `loop` of a plan, whose axes are counted as the kernel's nest counts them; or the function of a kernel.
+Out: an attribute of loops, which MLIR carries into LLVM's metadata of loops.
 """
 
 from collections.abc import Collection
@@ -11,6 +11,7 @@ from tinyc.codegen.software_math import FUNCTIONS
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import LOOP_ANNOTATION
 from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.to_loops.splits import innermost_loops
 from tinyc.mlir import func, ir, scf
 from tinyc.mlir.bodies import ops_inside
 from tinyc.mlir.locations import where
@@ -86,12 +87,10 @@ def interleave_functions(function: func.FuncOp) -> None:
 
     A vector by itself waits for each instruction of its long chain, and the next one is too far behind to begin.
     """
-    for op in ops_inside(function.operation):
-        if not isinstance(op, scf.ForOp) or LOOP_ANNOTATION in op.attributes or list(op.initArgs):
-            continue
-        kinds = {type(each) for each in ops_inside(op.operation)}
-        if scf.ForOp not in kinds and not kinds.isdisjoint(FUNCTIONS):
-            op.attributes[LOOP_ANNOTATION] = _annotation({"interleave": f"count = {_INTERLEAVED} : i32"})
+    for loop in innermost_loops(function):
+        is_free = LOOP_ANNOTATION not in loop.attributes and not list(loop.initArgs)
+        if is_free and any(type(op) in FUNCTIONS for op in ops_inside(loop.operation)):
+            loop.attributes[LOOP_ANNOTATION] = _annotation({"interleave": f"count = {_INTERLEAVED} : i32"})
 
 
 def _unrolling(factor: int) -> str:

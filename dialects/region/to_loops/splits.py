@@ -61,7 +61,7 @@ def choose_loops(function: func.FuncOp) -> bool:
 
     What the choice makes of the other conditions shows when the function has been simplified, before the next time.
     """
-    chosen = [_chosen_once(loop) for loop in _innermost_loops(function)]
+    chosen = [_chosen_once(loop) for loop in innermost_loops(function)]
     return any(chosen)
 
 
@@ -70,7 +70,7 @@ def overlap_vectors(function: func.FuncOp, known: KnownExtents, unit: VectorUnit
 
     So do innermost loops over a number of elements that fills no vectors of a CPU, if they do not read what they write.
     """
-    for loop in _innermost_loops(function):
+    for loop in innermost_loops(function):
         _overlapped(loop, known, unit)
 
 
@@ -93,8 +93,8 @@ def _loops_in(operation: ir.Operation) -> Iterator[scf.ForOp]:
                     yield from _loops_in(op.operation)
 
 
-def _innermost_loops(function: func.FuncOp) -> list[scf.ForOp]:
-    """The loops without loops inside, the last ones first; they may be replaced one by one."""
+def innermost_loops(function: func.FuncOp) -> list[scf.ForOp]:
+    """The loops of a function without loops inside, the last ones first; they may be replaced one by one."""
     pending, found = list(_loops_in(function.operation)), list[scf.ForOp]()
     while pending:
         loop = pending.pop()

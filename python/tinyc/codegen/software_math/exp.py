@@ -70,8 +70,7 @@ def exp2(x: ir.Value) -> ir.Value:
     least = float(1 - form.exponent_bias - form.fraction_bits - 3)
     greatest = float(form.exponent_bias + 2)
     above = arith.select(compare_to("OLT", x, least), form.constant(least), x)
-    inside = arith.select(compare_to("OGT", x, greatest), form.constant(greatest), above)
-    mantissa, n = _mantissa(inside)
+    mantissa, n = _mantissa(_at_most(above, greatest))
     half = arith.shrsi(n, form.pattern(1))
     scaled = arith.mulf(mantissa, form.power_of_two(half))
     return arith.mulf(scaled, form.power_of_two(arith.subi(n, half)))
@@ -93,7 +92,7 @@ def _mantissa(x: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def tanh(x: ir.Value) -> ir.Value:
-    """Tanh x: an odd polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1)."""
+    """Tanh x: an odd polynomial near 0 and of NaN, elsewhere 1 - 2 / (e^2|x| + 1)."""
     form = format_of(x.type)
     size = math.absf(x)
     square = arith.mulf(size, size)
@@ -105,7 +104,7 @@ def tanh(x: ir.Value) -> ir.Value:
 
 
 def erf(x: ir.Value) -> ir.Value:
-    """Erf x: an odd polynomial near 0, elsewhere 1 - 2^P.
+    """Erf x: an odd polynomial near 0 and of NaN, elsewhere 1 - 2^P.
 
     An error of the polynomial P counts in proportion to erfc, which falls so quickly that one polynomial is enough.
     """
