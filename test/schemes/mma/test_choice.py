@@ -13,7 +13,8 @@ from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.plan.fields import Plan
 from tinyc.schemes.mma.case import mma_case
-from tinyc.schemes.mma.choice import TilingChoice, choice_of
+from tinyc.schemes.mma.choice import TilingChoice, choice_of, fastest_of
+from tinyc.schemes.mma.cost import predicted
 from tinyc.schemes.mma.given import given_of
 from tinyc.target.target import Target
 
@@ -24,6 +25,37 @@ def choice(target: Target, *shape: int | str, plan: Plan | None = None, **option
     case = mma_case(gemm(*shape, **options), target)
     assert not isinstance(case, str), case
     return choice_of(given_of(plan or Plan(), case), case)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [Plan(), Plan(stages=3), Plan(tile=(128, 128, 64)), Plan(algo_choice={"matmul": "splitk_serial"})],
+    ids=["open", "stages", "tile", "slices"],
+)
+@pytest.mark.parametrize(("element", "layout"), [("f16", "nn"), ("i8", "tn")])
+@BOTH
+def test_the_fastest_is_that_of_the_ranking(target, element, layout, plan):
+    for shape in (*SHAPES[::2], (40, 24, 777), ("M", 4096, 4096)):
+        case = mma_case(gemm(*shape, element=element, layout=layout), target)
+        assert not isinstance(case, str), case
+        given = given_of(plan, case)
+        ranked_tilings = choice_of(given, case).ranked
+        assert fastest_of(given, case) == (ranked_tilings[0] if ranked_tilings else None)
+
+
+@BOTH
+def test_the_fastest_is_found_by_predicting_a_few(target, monkeypatch):
+    predictions = []
+    monkeypatch.setattr("tinyc.schemes.mma.choice.predicted", lambda *of: predictions.append(of) or predicted(*of))
+    case = mma_case(gemm(4096, 4096, 4096), target)
+    assert not isinstance(case, str), case
+    counts = []
+    for search in (fastest_of, choice_of):
+        search.cache_clear()
+        search(given_of(Plan(), case), case)
+        counts.append(len(predictions))
+        predictions.clear()
+    assert 0 < counts[0] < counts[1] / 4
 
 
 def best_seconds(target: Target, shape: tuple[int, int, int]) -> float:

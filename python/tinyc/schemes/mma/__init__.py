@@ -40,7 +40,7 @@ from tinyc.diagnostics import either
 from tinyc.plan.fields import Plan
 from tinyc.plan.refusals import PlanRefusals
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase, mma_case
-from tinyc.schemes.mma.choice import choice_of
+from tinyc.schemes.mma.choice import choice_of, fastest_of
 from tinyc.schemes.mma.given import given_of
 from tinyc.schemes.mma.plan import MMA_FIELDS, complete_mma, mma_grid, search_mma
 from tinyc.schemes.neighbours import ACCESS_BYTES
@@ -145,9 +145,9 @@ def _accepted_case(plan: Plan, candidate: Candidate, target: Target, refusals: P
 def _usual_resources(case: MmaCase) -> Resources | None:
     """The resources of the default plan, if a grid has room for it; remembered, for a fusion asks it of many groups."""
     plan = complete_mma(Plan(), case)
-    if case.refusals:
+    fastest = fastest_of(given_of(Plan(), case), case)
+    if case.refusals or fastest is None:
         return None
-    fastest = choice_of(given_of(Plan(), case), case).ranked[0]
     tiling, (m, n, k) = fastest.tiling, fastest.tiling.tile
     ahead = (tiling.stages - 1) * (m + n) * k * case.unit.factor.size_bytes
     return Resources(

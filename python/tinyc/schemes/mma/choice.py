@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tinyc.schemes.mma.case import MmaCase
-from tinyc.schemes.mma.cost import PredictedTime, Walk, best_walk, predicted
+from tinyc.schemes.mma.cost import PredictedTime, Walk, best_walk, least_seconds, predicted
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import Load, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
@@ -66,9 +66,7 @@ def choice_of(given: Given, case: MmaCase) -> TilingChoice:
     """All tilings that keep what is given, judged; remembered, for layers repeat."""
     ranked: list[RankedTiling] = []
     pruned: list[PrunedTiling] = []
-    upright, transposed = (_Judge(given, case, is_transposed) for is_transposed in (False, True))
-    for raw in tilings(given, case):
-        judge = transposed if case.unit.transposes_product(*raw.unit_tile) else upright
+    for raw, judge in _to_judge(given, case):
         judged = judge.judged(raw)
         if isinstance(judged, PrunedTiling):
             pruned.append(judged)
@@ -78,15 +76,37 @@ def choice_of(given: Given, case: MmaCase) -> TilingChoice:
     return TilingChoice(tuple(ranked), tuple(pruned))
 
 
+@functools.lru_cache(maxsize=1024)
+def fastest_of(given: Given, case: MmaCase) -> RankedTiling | None:
+    """The first that `choice_of` ranks, found without judging what is slower for sure; None where it ranks none."""
+    unjudged = [(judge.least_seconds(raw), raw, judge) for raw, judge in _to_judge(given, case)]
+    fastest: tuple[float, int, RankedTiling] | None = None
+    for place, (least, raw, judge) in sorted(enumerate(unjudged), key=lambda each: each[1][0]):
+        if fastest is not None and least > fastest[0]:
+            break
+        judged = judge.judged(raw)
+        if isinstance(judged, RankedTiling):
+            found = judged.prediction.seconds, place, judged
+            fastest = min(fastest or found, found)
+    return fastest and fastest[2]
+
+
 def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
     """The fastest tiling; None where there is none, and then the refusals have the reasons."""
-    choice = choice_of(given, case)
-    if choice.ranked:
-        return choice.ranked[0].tiling
-    fewest = min(choice.pruned, key=lambda each: len(each.faults))
+    fastest = fastest_of(given, case)
+    if fastest is not None:
+        return fastest.tiling
+    fewest = min(choice_of(given, case).pruned, key=lambda each: len(each.faults))
     for name, field, message in fewest.faults:
         case.refusals.add(name, field, message)
     return None
+
+
+def _to_judge(given: Given, case: MmaCase) -> Iterator[tuple[MmaTiling, "_Judge"]]:
+    """Yield the tilings that keep what is given, each with its judge."""
+    upright, transposed = (_Judge(given, case, is_transposed) for is_transposed in (False, True))
+    for raw in tilings(given, case):
+        yield raw, transposed if case.unit.transposes_product(*raw.unit_tile) else upright
 
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load], unit: MatrixUnit) -> Iterator[Fault]:
@@ -154,6 +174,13 @@ class _Judge:
         if exceeded:
             return PrunedTiling(raw, exceeded, prediction.seconds)
         return RankedTiling(tiling.transposed if self._is_transposed else tiling, resources, prediction)
+
+    def least_seconds(self, raw: MmaTiling) -> float:
+        """What the predicted time of a tiling is never less than; infinite where it does not fill the template."""
+        if any(structure_faults(raw, self._case)):
+            return math.inf
+        tiling = raw.transposed if self._is_transposed else raw
+        return least_seconds(tiling, self._loads_of(tiling), self._case)
 
     def _loads_of(self, tiling: MmaTiling) -> tuple[Load, Load]:
         key = tiling.tile, tiling.unit_tile

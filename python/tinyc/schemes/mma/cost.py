@@ -87,10 +87,7 @@ def best_walk(
 def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load], case: MmaCase) -> PredictedTime:
     """The time of a kernel."""
     rates, sms = case.target.matrix, case.target.sms
-    m, n, k, batch = case.sizes
-    bm, bn, bk = tiling.tile
-    tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
-    steps = math.ceil(math.ceil(k / bk) / tiling.slices)
+    tiles, steps = _tiles_and_steps(tiling, case)
     rounds, turns = math.ceil(tiles / sms), _turns(tiles, resources.ctas_per_sm, sms)
     loops = [_loop(tiling, loads, steps, turn, case) for turn in turns]
     tile_cycles = [
@@ -109,6 +106,20 @@ def predicted(tiling: MmaTiling, resources: MmaResources, loads: Sequence[Load],
     end = turns[-1].resident * (loops[-1].step + max(0.0, tile_cycles[-1] - loops[-1].cycles)) / rates.hz
     seconds = start + max(compute, memory + end) + _UNHIDDEN * min(compute, memory) + _beside_seconds(tiling, case)
     return PredictedTime(seconds, limiter, loops[0].step, tile_cycles[0], rounds, memory)
+
+
+def least_seconds(tiling: MmaTiling, loads: Sequence[Load], case: MmaCase) -> float:
+    """What the predicted time is never less than: what tensor cores and shared memory take, whatever is resident."""
+    tiles, steps = _tiles_and_steps(tiling, case)
+    step = max(_tensor_cycles(tiling, case.target.ctas_per_sm, case), sum(_shared_cycles(tiling, loads, case)))
+    return math.ceil(tiles / case.target.sms) * steps * step / case.target.matrix.hz
+
+
+def _tiles_and_steps(tiling: MmaTiling, case: MmaCase) -> tuple[int, int]:
+    """The tiles that CTAs take, of all batches and slices of k, and the tiles along k of each."""
+    (m, n, k, batch), (bm, bn, bk) = case.sizes, tiling.tile
+    tiles = math.ceil(m / bm) * math.ceil(n / bn) * batch * tiling.slices
+    return tiles, math.ceil(math.ceil(k / bk) / tiling.slices)
 
 
 @dataclass(frozen=True)
@@ -144,7 +155,7 @@ def _loop(tiling: MmaTiling, loads: Sequence[Load], steps: int, turn: _Turn, cas
     gap = _gap_cycles(tiling, loads, resident, case)
     # A CTA that is alone waits for its own loads; several fill each other's waits.
     in_flight = max(1, tiling.stages - 1 - tiling.wait_depth)
-    multiplying = {name: cycles + gap for name, cycles in _cycles_of_products(tiling, loads, turn, case).items()}
+    multiplying = {name: cycles + gap for name, cycles in _cycles_of_products(tiling, loads, resident, case).items()}
     staging = _staging_cycles(tiling, loads, case)
     loading = _cycles_of_loads(tiling, loads, turn, staging, case)
     loading[_LATENCY] = _latency_cycles(tiling, case) / in_flight / resident
@@ -167,22 +178,30 @@ def _latency_cycles(tiling: MmaTiling, case: MmaCase) -> float:
     return rates.load_latency_cycles + (rates.tma_latency_cycles if tiling.is_persistent else 0.0)
 
 
-def _cycles_of_products(tiling: MmaTiling, loads: Sequence[Load], turn: _Turn, case: MmaCase) -> dict[str, float]:
+def _cycles_of_products(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> dict[str, float]:
     """Cycles of an SM in which warps multiply one CTA's tile along k, by what takes them."""
+    read, written = _shared_cycles(tiling, loads, case)
+    # Warps load fragments behind what their copies write; warpgroups read while copies come.
+    found = {
+        _TENSOR: _tensor_cycles(tiling, resident, case),
+        _SHARED: read if case.unit.is_wgmma else read + written,
+    }
+    if loads[0].source:
+        warps = tiling.tile[0] * tiling.tile[2] * tiling.units[1] / 32
+        found["factors in registers"] = warps * _FRAGMENT_CYCLES / case.target.matrix.sub_partitions
+    return found
+
+
+def _tensor_cycles(tiling: MmaTiling, resident: int, case: MmaCase) -> float:
+    """Cycles of the tensor cores for one CTA's tile along k."""
     rates, unit = case.target.matrix, case.unit
     (bm, bn, bk), size = tiling.tile, unit.factor.size_bytes
     macs = rates.macs_per_cycle * 2 / size  # of f16; half as many of twice the bytes
     # A CTA of fewer warps than the SM has sub-partitions leaves some idle, the same ones as those beside it.
     busy = 1.0 if unit.is_wgmma else min(1.0, tiling.consumers / rates.sub_partitions)
-    if not unit.is_wgmma and tiling.consumers * turn.resident <= rates.sub_partitions:
+    if not unit.is_wgmma and tiling.consumers * resident <= rates.sub_partitions:
         busy *= _ALONE
-    read, written = _shared_cycles(tiling, loads, case)
-    # Warps load fragments behind what their copies write; warpgroups read while copies come.
-    found = {_TENSOR: bm * bn * bk / macs / busy, _SHARED: read if unit.is_wgmma else read + written}
-    if loads[0].source:
-        warps = bm * bk * tiling.units[1] / 32
-        found["factors in registers"] = warps * _FRAGMENT_CYCLES / rates.sub_partitions
-    return found
+    return bm * bn * bk / macs / busy
 
 
 def _cycles_of_loads(
