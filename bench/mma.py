@@ -1,6 +1,6 @@
 """The clock's verdict on scheme `mma`, in one run: its products beside published kernels, and its choice of plans.
 
-    .venv/bin/python bench/mma.py --kernels ../kernels --record       # writes bench/results/mma_*.txt; takes two hours
+    .venv/bin/python bench/mma.py --kernels ../kernels --record       # writes bench/results/mma_*_*.txt; takes hours
 
 DIR has the checkouts that `bench/clock.py` takes, and in triton/ what clock_kernels/matmul_in_triton.py writes. ptxas,
 nvdisasm and nvcc are needed, no GPU: all times are predictions by one model. Products are f16 or bf16 with f32 sums; A
@@ -12,6 +12,7 @@ and then the exit status is 1.
 """
 
 import argparse
+import itertools
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -133,15 +134,12 @@ def product_tables(verdict: Verdict, sizes: list[int]) -> tuple[Table, Figures]:
     return Table(f"{device}: predicted times", COLUMNS, tuple(rows), f"{NOTE}. tinyc's plans: {plans}"), figures
 
 
-def tables_of(arch: str, options: argparse.Namespace) -> list[tuple[Table, Figures]]:
-    """The tables that are asked for of an architecture."""
-    found = []
-    if "products" in (options.part or PARTS):
+def tables_of(arch: str, part: str, options: argparse.Namespace) -> tuple[Table, Figures]:
+    """The tables of a part of an architecture."""
+    if part == "products":
         verdict = Verdict(arch, options.kernels, options.recorded, options.jobs)
-        found.append(product_tables(verdict, options.size or [4096, 8192]))
-    if "plans" in (options.part or PARTS):
-        found.append(ranking_tables(arch, SHAPES[: options.shapes], options.plans, options.jobs, options.cache))
-    return found
+        return product_tables(verdict, options.size or [4096, 8192])
+    return ranking_tables(arch, SHAPES[: options.shapes], options.plans, options.jobs, options.cache)
 
 
 def main() -> int:
@@ -156,20 +154,19 @@ def main() -> int:
     parser.add_argument("--recorded", type=int, default=1, help="clusters of a whole launch that are recorded")
     parser.add_argument("--jobs", type=int, default=2, help="processes that rank")
     parser.add_argument("--cache", type=Path, help="a folder in which the estimates of rankings are kept")
-    parser.add_argument("--record", action="store_true", help="write results/mma_h100.txt, mma_a100.txt as well")
+    parser.add_argument("--record", action="store_true", help="write results/mma_h100_products.txt … as well")
     options = parser.parse_args()
     tools = find_sass_tools()
     heading = machine(PACKAGES, f"ptxas {tools.ptxas_version}", f"nvdisasm {tools.nvdisasm_version}")
     missed = False
-    for arch in options.arch or DEVICES:
-        found = tables_of(arch, options)
-        tables = [table for each, figures in found for table in (figures.table, each)]
-        missed |= any(figures.missed for _, figures in found)
-        show(heading, *tables)
+    for arch, part in itertools.product(options.arch or DEVICES, options.part or PARTS):
+        table, figures = tables_of(arch, part, options)
+        missed |= figures.missed
+        show(heading, figures.table, table)
         if options.record:
-            path = RESULTS / f"mma_{DEVICES[arch]}.txt"
+            path = RESULTS / f"mma_{DEVICES[arch]}_{part}.txt"
             with path.open("w", encoding="utf-8") as file, redirect_stdout(file):
-                show(heading, *tables)
+                show(heading, figures.table, table)
     return int(missed)
 
 
