@@ -208,11 +208,10 @@ def _cumulative(op: str) -> Function:
 
     def cumulative(x: Value, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
         axis = x.axis(axis)
-        to_last = [*(each for each in range(x.rank) if each != axis), axis]
-        lines = (x.flip(axis) if reverse else x).permute(*to_last)
-        running = _running if isinstance(x.shape[axis], int) else _running_in_blocks
-        scanned = running(lines, op, neutral, exclusive)
-        result = scanned.permute(*(to_last.index(each) for each in range(x.rank))).to(x.element)
+        if isinstance(x.shape[axis], int):
+            return _running(x, axis, op, neutral, exclusive, reverse).to(x.element)
+        ordered = x.flip(axis) if reverse else x
+        result = _running_in_blocks(ordered, axis, op, neutral, exclusive).to(x.element)
         return result.flip(axis) if reverse else result
 
     cumulative.__doc__ = (
@@ -223,31 +222,38 @@ def _cumulative(op: str) -> Function:
     return cumulative
 
 
-def _running(lines: Value, op: str, neutral: int, exclusive: bool) -> Value:
-    """The scan of the last axis, which has a number for its extent: in the accumulator's type."""
-    last, extent = lines.rank - 1, lines.shape[-1]
+def _running(x: Value, axis: int, op: str, neutral: int, exclusive: bool, reverse: bool = False) -> Value:
+    """The scan of an axis that has a number for its extent: in the accumulator's type."""
+    extent = x.shape[axis]
     assert isinstance(extent, int)
-    count = extent - exclusive
-    if count <= 0:
-        return lines.builder.full(neutral, lines.element.accumulator, lines.shape)
-    padded = lines.slice(last, 0, count).pad_axis(last, count - 1, 0, neutral)
-    return padded.windows((count,), (1,), (1,)).reduce(op, -1).pad_axis(last, int(exclusive), 0, neutral)
+    if extent == 0:
+        return x.to(x.element.accumulator)
+    beyond = extent - 1 + exclusive
+    padded = x.pad_axis(axis, *((0, beyond) if reverse else (beyond, 0)), neutral)
+    if exclusive:  # the first or last window would have what is at its own place
+        padded = padded.slice(axis, int(reverse), 2 * extent - 1 + reverse)
+    ones = (1,) * (x.rank - axis)  # windows are over all axes from this one on
+    windows = padded.windows((extent, *ones[1:]), ones, ones)
+    return windows.reduce(op, *range(x.rank, x.rank + len(ones)))
 
 
-def _running_in_blocks(lines: Value, op: str, neutral: int, exclusive: bool) -> Value:
-    """The scan of a dynamic last axis: a scan of each block of it, and what the blocks before it have.
+def _running_in_blocks(x: Value, axis: int, op: str, neutral: int, exclusive: bool) -> Value:
+    """The scan of a dynamic axis: a scan of each block of it, and what the blocks before it have.
 
     A window has a number for its extent. The blocks before each block are all reduced, which are few.
     """
+    to_last = [*(each for each in range(x.rank) if each != axis), axis]
+    lines = x.permute(*to_last)
     *lead, extent = lines.shape
     last, count = lines.rank - 1, extents.ceildiv(extent, _BLOCK)
     whole = lines.pad_axis(last, 0, _BLOCK - 1, neutral).slice(last, 0, count * _BLOCK)
     blocks = whole.reshape(*lead, count, _BLOCK)
     totals = blocks.reduce(op, -1)
-    row, column = (lines.builder.iota(ElementType.I64, (count, count), axis) for axis in (0, 1))
+    row, column = (lines.builder.iota(ElementType.I64, (count, count), at) for at in (0, 1))
     earlier = totals.unsqueeze(-2).where(column < row, neutral).reduce(op, -1, keep=True, element=totals.element)
-    scanned = _running(blocks, op, neutral, exclusive).apply("mul" if op == "prod" else "add", earlier)
-    return scanned.reshape(*lead, count * _BLOCK).slice(last, 0, extent)
+    scanned = _running(blocks, last + 1, op, neutral, exclusive).apply("mul" if op == "prod" else "add", earlier)
+    found = scanned.reshape(*lead, count * _BLOCK).slice(last, 0, extent)
+    return found.permute(*(to_last.index(each) for each in range(x.rank)))
 
 
 FORMULAS: dict[str, Function | dict[str, Function]] = {

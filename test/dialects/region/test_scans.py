@@ -1,6 +1,7 @@
 """Scans on the CPU: the reference's numbers, whatever the axis, the direction, the op and the types are."""
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ import tinyc
 from analysis_programs.region_kernels import formed_kernels, one_kernel
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
+from frontend_modules import module_of
 from parameters import pairwise
 from tinyc.analysis.loop_nest import ScanNest
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.rounding import output_tolerances
+from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.reductions import REDUCTIONS
+from tinyc.vocabulary.types import TensorType
 
 
 def agrees(p: Program, total) -> bool:
@@ -44,6 +48,14 @@ def test_any_axis_direction_and_op(op, way, place):
     p = Program(x=f"f32 {shape}")
     assert agrees(p, running(p, p["x"], axis, op, "f32", reverse, exclusive))
     assert scans(p) == [True]
+
+
+@pytest.mark.parametrize(("reverse", "exclusive"), WAYS)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_cumulative_sums_of_the_frontend_are_scans(axis, reverse, exclusive):
+    x = {"x": TensorType(ElementType.F32, (4, 9, 5))}
+    model = tinyc.compile(module_of("cumulative sum", x, axis=axis, reverse=reverse, exclusive=exclusive))
+    assert re.findall('scheme = "(.*?)"', model.text("plan")) == ["scan"]
 
 
 @pytest.mark.parametrize(
