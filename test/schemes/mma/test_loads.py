@@ -74,6 +74,13 @@ def test_a_pitch_that_tma_does_not_take_is_copied_by_cp_async():
     assert (a.kind, a.bytes, a.reason) == ("cp_async", 8, reason)
 
 
+def test_more_rows_than_tma_counts_are_copied_by_cp_async():
+    a, b = loads(gemm(2**31, 4096, 64), SM90)
+    assert (a.kind, b.kind) == ("cp_async", "tma")
+    assert a.reason == "it has 2147483648 elements along an axis, and TMA counts 2147483647"
+    assert loads(gemm(2**31 - 1, 4096, 64), SM90)[0].kind == "tma"
+
+
 def test_a_part_of_a_buffer_is_copied_by_cp_async():
     a, _ = loads(lhs_with(gemm(4096, 4096, 4096), offset=64), SM90)
     assert (a.kind, a.bytes, a.reason) == (

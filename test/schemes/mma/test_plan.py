@@ -474,3 +474,35 @@ def test_where_the_default_does_not_fit_a_smaller_one_is_chosen():
     """A tile whose usual stages do not fit gets fewer (000 §10)."""
     assert completed(Plan(tile=(256, 128, 64), warp_tile="64x64"), WIDE).stages == 3
     assert completed(Plan(tile=(128, 128, 32)), WIDE).stages == 4
+
+
+@pytest.mark.parametrize("sizes", [(), (4096, 4096, 4096)], ids=["symbolic", "static"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        Plan(warp_tile="64x256"),
+        Plan(warp_tile="128x64"),
+        Plan(split={"m": 128}, warp_tile="64x128"),
+        Plan(registers=(40, 104), tile=(128, 128, 64)),
+        Plan(registers=(40, 176)),
+    ],
+)
+def test_the_rest_of_a_tiling_is_chosen_for_a_part_of_it(given, sizes):
+    found = completed(given, gemm(*sizes), SM90)
+    rows, columns = map(int, found.warp_tile.split("x"))
+    assert (found.tile[0] % rows, found.tile[1] % columns) == (0, 0)
+    assert all(asked in (None, getattr(found, name)) for name, asked in vars(given).items() if name != "split")
+
+
+def test_a_warp_tile_that_no_tile_is_divided_by():
+    name, message = refusal(Plan(tile=(128, 128, 64), warp_tile="64x256"), gemm(4096, 4096, 4096), SM90)
+    assert (name, message) == (
+        "PlanMismatch",
+        "'warp_tile' is 64x256, and 'tile' has 128x128, not divisible by it; choose a tile that is, or leave it out",
+    )
+
+
+def test_what_is_asked_for_is_refused_not_a_tile_that_nobody_gave():
+    name, message = refusal(Plan(warp_tile="128x64"))
+    assert name == "ResourceExceeded"
+    assert message.startswith("'warp_tile' has accumulator tile 128x64, about ")

@@ -104,6 +104,11 @@ def test_an_epilogue_of_several_full_operands_is_finished_in_pieces():
     assert pieces_at_a_time(small, mma_case(two, SM80)) == 0
 
 
+def test_an_epilogue_that_reads_nothing_needs_no_room():
+    few = dataclasses.replace(HOPPER, registers=(40, 168))  # 128 accumulators and 72 others are more
+    assert pieces_at_a_time(few, mma_case(gemm("M", "N", "K"), SM90)) == 0
+
+
 def test_as_many_stages_as_there_is_room_for():
     assert most_stages(HOPPER, ON_SM90, F16) == 4
     assert most_stages(AMPERE, ON_SM80, F16) == 8

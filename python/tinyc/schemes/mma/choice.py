@@ -96,8 +96,8 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
     fastest = fastest_of(given, case)
     if fastest is not None:
         return fastest.tiling
-    fewest = min(choice_of(given, case).pruned, key=lambda each: len(each.faults))
-    for name, field, message in fewest.faults:
+    nearest = min(choice_of(given, case).pruned, key=lambda each: (each.seconds == math.inf, len(each.faults)))
+    for name, field, message in nearest.faults:
         case.refusals.add(name, field, message)
     return None
 

@@ -28,6 +28,8 @@ Needs: TypeAlias = tuple[tuple[Dim, int], ...]
 #: PTX ISA and CUDA driver API, cuTensorMapEncodeTiled: strides are multiples of 16 bytes, maps have 5 dimensions.
 TMA_BYTES = 16
 TMA_RANK = 5
+#: What a coordinate of TMA, a signed number of 32 bits, counts to.
+TMA_EXTENT = 2**31 - 1
 #: PTX ISA, cp.async: what one copies.
 WIDEST_COPY_BYTES = 16
 _COPY_BYTES = (WIDEST_COPY_BYTES, 8, 4)
@@ -193,6 +195,10 @@ def why_no_box(access: StridedAccess) -> str:
     for name, side in (("rows", access.rows), ("columns", access.columns)):
         if len(side) > 1:
             return f"its {name} are {len(side)} runs of axes in memory, and a box of TMA has one"
+    runs = (*access.rows, *access.columns, *access.batch)
+    longest = max((run.extent for run in runs if isinstance(run.extent, int)), default=0)
+    if longest > TMA_EXTENT:
+        return f"it has {longest} elements along an axis, and TMA counts {TMA_EXTENT}"
     if 2 + len(access.batch) > TMA_RANK:
         return f"its batch is {len(access.batch)} runs of axes in memory, and a tensor map has {TMA_RANK} dimensions"
     return ""

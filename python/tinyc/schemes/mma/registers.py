@@ -125,7 +125,7 @@ def pieces_at_a_time(tiling: MmaTiling, case: MmaCase, guarded: bool = True) -> 
     if not tiling.registers:
         limit = min(limit, case.target.registers_per_cta // tiling.threads)
     room = limit - tiling.accumulators_per_thread - _FINISHING_REGISTERS - (0 if case.is_static else _EXTENT_REGISTERS)
-    if each * tiling.accumulators_per_thread <= room * _PIECE_ACCUMULATORS:
+    if not each or each * tiling.accumulators_per_thread <= room * _PIECE_ACCUMULATORS:
         return 0
     return max(1, room // (each * _PIECES_TOGETHER)) * _PIECES_TOGETHER
 

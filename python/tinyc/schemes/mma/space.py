@@ -157,7 +157,7 @@ def _stages_of_groups(
 ) -> tuple[int, ...]:
     """As many stages as an SM has room for; and of CTAs that have one tile, as many as leave room for a second CTA."""
     most, fewer = (max(2, most_stages(plain, case, held, ctas=each)) for each in (1, 2))
-    if plain.is_persistent or fewer == most:
+    if plain.is_persistent or fewer == most or any(structure_faults(plain, case)):
         return (most,)
     loads = tile_loads(plain, given.loading, case.product, case.unit)
     beside = mma_resources(replace(plain, stages=fewer), case, loads).ctas_per_sm
