@@ -52,7 +52,7 @@ class RegionDotProducts(Pass):
 
     cpu: str = field(
         default=DEFAULT_CPU,
-        metadata={"doc": "the CPU that multiplies: a level of x86-64, and what it has more, as in x86-64-v4+amx"},
+        metadata={"doc": "the CPU that multiplies: host, or a level of x86-64 and what it has more, as in v4+amx"},
     )
 
     name: ClassVar[str] = "region-dot-products"

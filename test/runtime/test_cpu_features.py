@@ -102,6 +102,14 @@ def test_code_needs_those_tiles_that_it_has(dot, flag):
 def test_a_name_may_leave_out_the_architecture():
     assert checked_cpu("v4+amx") == "x86-64-v4+amx"
     assert checked_cpu("v3") == "x86-64-v3"
+    assert level_features("v4+amx") == level_features("x86-64-v4+amx")
+
+
+def test_a_host_that_is_no_x86_64_is_told_what_to_choose(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(TinycError, match="'cpu' is 'host', and this machine is no x86-64; choose 'x86-64', ") as caught:
+        level_features("host")
+    assert caught.value.name == "UnsupportedTarget"
 
 
 @pytest.mark.parametrize(
@@ -138,6 +146,7 @@ def test_a_machine_is_the_cpu_that_its_flags_say(monkeypatch, tmp_path, flags, m
     assert machine_cpu() == cpu
     assert ("amx-tile" in usable_features(["avx", "amx-tile"])) == (may_use_tiles and "amx_tile" in flags)
     require_machine(flags_of(level_features(cpu)))
+    assert level_features("host") == level_features(cpu)
 
 
 def test_a_machine_that_may_not_use_its_tiles_has_none_and_is_another_one(monkeypatch, tmp_path):

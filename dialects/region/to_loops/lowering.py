@@ -78,9 +78,7 @@ class RegionToLoops(Pass):
 
     cpu: str = field(
         default=DEFAULT_CPU,
-        metadata={
-            "doc": "the CPU whose vectors the loops have: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, or x86-64-v4+amx"
-        },
+        metadata={"doc": "the CPU whose vectors the loops have: host, x86-64, x86-64-v2, -v3, -v4, v4+amx, aarch64"},
     )
 
     def run(self, module: ir.Module) -> None:

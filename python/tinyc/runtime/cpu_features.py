@@ -93,7 +93,7 @@ def checked_cpu(cpu: str | None) -> str | None:
     """
     if cpu in (None, HOST):
         return None
-    name = f"x86-64-{cpu}" if cpu.startswith("v") else cpu  # as in "v4+amx"
+    name = _full_name(cpu)
     level_features(name)
     return name
 
@@ -109,13 +109,14 @@ def level_of(cpu: str) -> str:
 
 
 def level_features(cpu: str) -> tuple[str, ...]:
-    """The features of an x86-64 level, such as "x86-64-v3" or "x86-64-v4+amx"; beside its baseline, aarch64 has none.
+    """The features of "host", or of a level such as "x86-64-v3" or "v4+amx"; beside its baseline, aarch64 has none.
 
     Raises:
         TinycError: `UnsupportedTarget`: there is no such CPU.
     """
     if cpu == AARCH64:
         return ()
+    cpu = _full_name(cpu)
     level, *more = cpu.split("+")
     if level not in _LEVELS:
         known = either(map(repr, (HOST, *_LEVELS, AARCH64)))
@@ -128,6 +129,17 @@ def level_features(cpu: str) -> tuple[str, ...]:
             raise TinycError("UnsupportedTarget", message)
     on = {*tuple(_FLAGS)[: _LEVELS[level]], *(feature for each in more for feature in extensions[each])}
     return tuple(feature for feature in _FLAGS if feature in on)
+
+
+def _full_name(cpu: str) -> str:
+    """The name of a CPU with its architecture: "x86-64-v4+amx" of "v4+amx", and of "host" what this machine is."""
+    if cpu != HOST:
+        return f"x86-64-{cpu}" if cpu.startswith("v") else cpu
+    machine = machine_cpu()
+    if machine is None:
+        known = either(map(repr, (*_LEVELS, AARCH64)))
+        raise TinycError("UnsupportedTarget", f"'cpu' is {HOST!r}, and this machine is no x86-64; choose {known}")
+    return machine
 
 
 def intrinsic_features(name: str) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ DEFAULT_CPU = "x86-64-v3"
 
 
 def vector_unit_of(cpu: str) -> VectorUnit:
-    """The vector registers of a level of x86-64, such as "x86-64-v3", or of aarch64.
+    """The vector registers of a level of x86-64, such as "x86-64-v3" or "v3", of aarch64, or of "host".
 
     Raises:
         TinycError: `UnsupportedTarget`: there is no such CPU.

@@ -1,5 +1,6 @@
 // RUN: tinyc-opt --region-to-loops --split-input-file %s | filecheck %s
 // RUN: tinyc-opt '--region-to-loops=cpu=x86-64-v4' --split-input-file %s | filecheck %s --check-prefix=V4
+// RUN: tinyc-opt '--region-to-loops=cpu=v4' --split-input-file %s | filecheck %s --check-prefix=V4
 // RUN: tinyc-opt '--region-to-loops=cpu=x86-64-v2' --split-input-file %s | filecheck %s --check-prefix=V2
 
 // Movements are index arithmetic: a transposed read costs no copy. The caller gives the range of the outer loop.
