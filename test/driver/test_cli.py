@@ -457,6 +457,13 @@ def test_a_command_line_that_does_not_read_has_status_2(arguments):
     assert caught.value.code == 2
 
 
+@pytest.mark.parametrize("threads", ["0", "513"])
+def test_threads_have_one_range(capsys, threads):
+    with pytest.raises(SystemExit):
+        cli.main(["run", "x.json", "--threads", threads])
+    assert "give an integer in 1 … 512" in capsys.readouterr().err
+
+
 def test_a_closed_pipe_is_no_error(gemm):
     command = f"{sys.executable} -m tinyc.driver.cli run {gemm} --bind {SIZES} | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)

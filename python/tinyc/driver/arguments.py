@@ -14,6 +14,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.size_sets import read_set
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
+from tinyc.runtime.threads import MAX_THREADS
 from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
 
@@ -209,7 +210,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 def _add_threads(parser: argparse.ArgumentParser) -> None:
     shown = "how many threads a run on the CPU has (default: TINYC_THREADS, else one for each CPU)"
-    parser.add_argument("--threads", type=_count, metavar="N", help=shown)
+    parser.add_argument("--threads", type=_thread_count, metavar="N", help=shown)
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
@@ -342,10 +343,14 @@ def _fusion_value(text: str) -> str:
     return text
 
 
-def _count(text: str) -> int:
-    if not _is_number(text, 7) or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no such number; give an integer in 1 … 9,999,999")
+def _count(text: str, most: int = 9_999_999) -> int:
+    if not _is_number(text, 7) or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is no such number; give an integer in 1 … {most:,}")
     return int(text)
+
+
+def _thread_count(text: str) -> int:
+    return _count(text, MAX_THREADS)
 
 
 def _size_bytes(text: str) -> int:
