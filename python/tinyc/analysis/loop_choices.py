@@ -4,7 +4,7 @@ In: a plan, the defaults of a nest of loops, and whom to tell what speaks agains
 the plan's field `loop` are counted from 0: the loops of the kernel, outermost first. Source: 003, LoopStrategy.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -64,15 +64,18 @@ class LoopChoices:
         """Refuse tiles of steps that are computed one by one."""
         self.tile_size((), 0)
 
-    def check_axes(self, loops: Shape | None) -> None:
-        """Check what is said of the loops along some axes, of these extents; None of a kernel in tiles of its own."""
+    def check_axes(self, loops: Shape | None, fields: Collection[str]) -> None:
+        """Check what is said of the loops along some axes, of these extents.
+
+        None of a kernel in tiles of its own, for which a plan has these `fields`.
+        """
         given = self.plan.loop or {}
         if given.get("use_shared_memory"):
             self.refuse("UnsupportedPlan", "loop", "asks for shared memory, which a CPU has none of; leave it out")
         for what in [each for each in ("vectorize", "unroll", "tile") if each in given]:
             if loops is None:
-                message = f"has '{what}', and tiles of a product have fields of their own; leave it out"
-                self.refuse("UnsupportedPlan", "loop", message)
+                why = ", and its tiles have fields of their own" if what in fields else ", which its tiles cannot have"
+                self.refuse("UnsupportedPlan", "loop", f"has '{what}'{why}; leave it out")
             elif what != "tile":
                 self._check_axis(what, given[what], loops)
 

@@ -151,7 +151,7 @@ def loop_nest(op: region.KernelOp, kept: frozenset[int] = frozenset()) -> LoopNe
         return planned_nest(op, replace(NO_CHOICES, kept=kept))
     nest = planned_nest(op, LoopChoices(plan, refusals.add))
     for field in plan.values():
-        if field not in (*_OF_ALL, *FORMED_FIELDS, *nest_decisions(nest), *_BESIDE.get(type(nest), ())):
+        if field not in (*_OF_ALL, *FORMED_FIELDS, *_nest_fields(nest)):
             refusals.add("UnsupportedPlan", field, "is not used by the loops of this kernel; leave it out")
     if plan.precision not in (None, "ieee"):
         message = f"is '{plan.precision}', which a CPU does not have; write \"ieee\""
@@ -163,7 +163,7 @@ def loop_nest(op: region.KernelOp, kept: frozenset[int] = frozenset()) -> LoopNe
 def planned_nest(op: region.KernelOp, choices: LoopChoices) -> LoopNest:
     """The loops of a kernel with the choices of a plan; what it cannot have is refused."""
     nest = _planned_nest(op, choices)
-    choices.check_axes(nest_loops(nest))
+    choices.check_axes(nest_loops(nest), _nest_fields(nest))
     return nest
 
 
@@ -205,6 +205,11 @@ def nest_decisions(nest: LoopNest) -> Decisions:
     if isinstance(nest, StepNest) and nest.steps.in_tiles:
         loop["tile"] = ({"axis": len(nest.steps.loops.extents) - 1, "size": nest.steps.tile},)
     return {"loop": loop}
+
+
+def _nest_fields(nest: LoopNest) -> tuple[str, ...]:
+    """The fields of a plan that are for a nest: those that it decides, and those that it has where they are given."""
+    return (*nest_decisions(nest), *_BESIDE.get(type(nest), ()))
 
 
 def nest_loops(nest: LoopNest) -> Shape | None:

@@ -16,6 +16,7 @@ from analysis_programs.tiny_programs import Program
 from parameters import pairwise
 from programs.cpu_levels import needs_team
 from tinyc.analysis.cpu_attention import CpuAttention
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.to_loops.micro_kernel import MicroKernel
 from tinyc.dialects.registry import context
 from tinyc.runtime.cpu_features import machine_level
@@ -70,6 +71,20 @@ def test_queries_and_keys_of_any_number(m, n, d, w):
     p = attention(m, n, d, w)
     assert attention_of(p) is not None
     assert agrees(p)
+
+
+@pytest.mark.parametrize(
+    ("loop", "expected"),
+    [
+        ({"unroll": {"axis": 0, "factor": 2}}, "has 'unroll', which its tiles cannot have; leave it out"),
+        ({"vectorize": {"axis": 0, "width": 8}}, "has 'vectorize', which its tiles cannot have; leave it out"),
+        ({"tile": [{"axis": 0, "size": 8}]}, "has 'tile', and its tiles have fields of their own; leave it out"),
+    ],
+)
+def test_loops_that_a_plan_says_of_tiles_are_refused(loop, expected):
+    with pytest.raises(TinycError, match=expected) as caught:
+        tinyc.compile(one_kernel_program(attention(37, 300, 64, 64)), plan={"loop": loop})
+    assert caught.value.name == "UnsupportedPlan"
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
