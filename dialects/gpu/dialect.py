@@ -14,7 +14,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.constants import i64
-from tinyc.mlir.verifying import Malformed, report_op
+from tinyc.mlir.verifying import Malformed, report_op, require_kinds
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -324,7 +324,11 @@ class TgpuOp(Tgpu.Operation):
 
     def verify_invariants(self) -> bool:
         """Check the op; report what is wrong at its location."""
-        return report_op(self, type(self).check)
+        return report_op(self, TgpuOp._check_all)
+
+    def _check_all(self) -> None:
+        require_kinds(self)
+        self.check()
 
     @property
     def body_block(self) -> ir.Block:

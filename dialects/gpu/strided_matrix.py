@@ -5,7 +5,6 @@ extent and stride: `rows = [["M", "K"]], columns = [["K", 1]], batches = [], off
 rows. The numbers of elements and strides are extents. A side whose extent is 1 has no run.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.strided_access import AxisRun, Side, StridedAccess
@@ -42,7 +41,7 @@ class StridedMatrix:
             Malformed: an attribute has no meaning.
         """
         (offset,) = _extents(op, "offset")
-        sides = [tuple(_run(op, side, each) for each in _array(op, side)) for side in MATRIX_SIDES]
+        sides = [tuple(_run(op, side, each) for each in ir.ArrayAttr(op.attributes[side])) for side in MATRIX_SIDES]
         return cls(offset, *sides)
 
     def attributes(self) -> dict[str, ir.Attribute]:
@@ -79,13 +78,6 @@ class StridedMatrix:
             self.offset,
             *(dim for name in MATRIX_SIDES for run in self.side(name) for dim in (run.extent, run.stride)),
         ]
-
-
-def _array(op: ir.OpView, name: str) -> Sequence[ir.Attribute]:
-    attribute = op.attributes[name]
-    if not isinstance(attribute, ir.ArrayAttr):
-        raise Malformed(f'has {name} = {attribute}; it must be runs of axes, [["M", "K"]]')
-    return list(attribute)
 
 
 def _run(op: ir.OpView, side: str, entry: ir.Attribute) -> AxisRun:

@@ -28,6 +28,7 @@ from tinyc.dialects.gpu.launch_attributes import WORKSPACE
 from tinyc.dialects.gpu.statements import (
     AddPartialOp,
     AllocSmemOp,
+    CpAsyncOp,
     MbarrierInitOp,
     ReduceRowsOp,
     ScanRowsOp,
@@ -39,6 +40,7 @@ from tinyc.dialects.gpu.statements import (
     TmaStoreOp,
     WarpgroupsOp,
 )
+from tinyc.dialects.gpu.strided_matrix import StridedMatrix
 from tinyc.dialects.gpu.verify_asynchrony import check_asynchrony
 from tinyc.dialects.gpu.verify_launch import check_launch, check_named, require_known
 from tinyc.dialects.region import ops as region
@@ -335,6 +337,8 @@ def _check_extents(kernel: GpuKernel, symbols: Sequence[str], held: Sequence[Ten
             if isinstance(op, tiny.ShrinkOp):
                 cut = arguments(op)
                 require_known((*cut["lo"], *cut["hi"]), symbols, f"'{name}'")
+        elif isinstance(op, CpAsyncOp | StGlobalVecOp):
+            require_known(StridedMatrix.of(op).dims, symbols, f"'{op.operation.name}'")
 
 
 def _check_init(kernel: GpuKernel, by_name: Mapping[str, GpuKernel]) -> None:

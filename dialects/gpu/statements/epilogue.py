@@ -16,7 +16,7 @@ from tinyc.dialects.gpu.statements.rules import (
 )
 from tinyc.dialects.region import ops as region
 from tinyc.expr.axes import Index
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.broadcast import Broadcast
@@ -36,9 +36,9 @@ class EpilogueOp(OutputOp, name="epilogue"):
     batch: ext.Operand[Any]
     row: ext.Operand[Any]
     column: ext.Operand[Any]
-    rows: Any
-    columns: Any
-    batches: Any
+    rows: fields.I64Array
+    columns: fields.I64Array
+    batches: fields.I64Array
     guarded: ir.ArrayAttr
     kinds: ir.ArrayAttr
     body: ext.Region

@@ -14,7 +14,7 @@ from tinyc.dialects.gpu.statements.rules import (
     require_yields,
 )
 from tinyc.expr.axes import Index
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -37,11 +37,11 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
     tiles: ext.Operand[Any]
     stage: ext.Operand[Any]
     residuals: Sequence[ext.Operand[Any]]
-    rows: Any
-    columns: Any
-    batches: Any
+    rows: fields.I64Array
+    columns: fields.I64Array
+    batches: fields.I64Array
     guarded: ir.ArrayAttr
-    slab: Any
+    slab: fields.I64Pair
     pieces: ir.IntegerAttr
     body: ext.Region
 
@@ -61,7 +61,7 @@ class EpilogueSlabOp(OutputOp, name="epilogue_slab"):
         require_indices(self, "batch", "row", "column", "stage")
         ops = require_body(self, arguments=1 + len(self.residuals))
         first, width = list(self.slab)
-        if layout is None or first % 8 or width % 8 or first + width > layout.unit_columns:
+        if layout is None or first % 8 or width % 8 or not 0 <= first < first + width <= layout.unit_columns:
             raise Malformed(
                 f"finishes columns {first} to {first + width} of {self.accumulator.type}; a slab is columns of a "
                 "unit's #tgpu.fragments, whose numbers 8 divides"

@@ -14,7 +14,7 @@ from tinyc.dialects.gpu.statements.rules import (
     require_sides,
     require_unordered,
 )
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
@@ -60,9 +60,9 @@ class LoadTileOp(ComputedTileOp, name="load_tile"):
     batch: ext.Operand[Any]
     row: ext.Operand[Any]
     column: ext.Operand[Any]
-    rows: Any
-    columns: Any
-    batches: Any
+    rows: fields.I64Array
+    columns: fields.I64Array
+    batches: fields.I64Array
     guarded: ir.ArrayAttr
     body: ext.Region
 

@@ -6,7 +6,7 @@ from tinyc.dialects.gpu.dialect import FragType, TgpuOp, fragment_side, fragment
 from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
 from tinyc.dialects.gpu.statements.rules import require_indices
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import Malformed
 
 
@@ -22,7 +22,7 @@ class LdmatrixOp(TgpuOp, name="ldmatrix"):
     stage: ext.Operand[Any]
     k: ir.IntegerAttr
     first: ir.IntegerAttr
-    warps: Any
+    warps: fields.I64Pair
 
     @property
     def side(self) -> str:
@@ -41,8 +41,9 @@ class LdmatrixOp(TgpuOp, name="ldmatrix"):
         whole, extent = (
             (staged.tile.columns, staged.tile.rows) if side == "a" else (staged.tile.rows, staged.tile.columns)
         )
-        if depth * tile.element.size_bytes != 2 * CHUNK_BYTES or self.k.value % depth or self.k.value + depth > whole:
-            raise Malformed(f"takes {depth} of {whole} elements along k, from {self.k.value} on; an MMA takes 32 bytes")
+        k = self.k.value
+        if depth * tile.element.size_bytes != 2 * CHUNK_BYTES or k % depth or not 0 <= k <= whole - depth:
+            raise Malformed(f"takes {depth} of {whole} elements along k, from {k} on; an MMA takes 32 bytes")
         count, first = list(self.warps)[0 if side == "a" else 1], self.first.value
         if count < 1 or extent % count or along % 8 or first % 8 or not 0 <= first <= extent // count - along:
             message = f"gives each of {count} warps {along} of {extent}, from its {first} on"

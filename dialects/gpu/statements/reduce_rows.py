@@ -1,11 +1,8 @@
 """`tgpu.reduce_rows`: reductions, and what is made of them, one step after the other, each by several threads."""
 
-from typing import Any
-
 from tinyc.dialects.gpu.dialect import OutputOp
 from tinyc.dialects.gpu.statements.rules import require_lanes, require_runs
-from tinyc.mlir import ext, ir
-from tinyc.mlir.verifying import Malformed
+from tinyc.mlir import ext, fields, ir
 
 
 class ReduceRowsOp(OutputOp, name="reduce_rows"):
@@ -18,13 +15,10 @@ class ReduceRowsOp(OutputOp, name="reduce_rows"):
 
     lanes: ir.StringAttr
     width: ir.IntegerAttr
-    unrolled: Any
+    unrolled: fields.Bool
     body: ext.Region
 
     def check(self) -> None:
         """No op of the body walks an axis in order, and the attributes have meanings."""
         require_runs(self)
         require_lanes(self)
-        unrolled = self.attributes["unrolled"]
-        if not isinstance(unrolled, ir.BoolAttr):
-            raise Malformed(f"has unrolled = {unrolled}; it must be true or false")

@@ -57,15 +57,15 @@ def require_vector(kind: ir.Type, elements: Sequence[ir.Type]) -> None:
 
 def require_width(op: TgpuOp) -> None:
     """Check that `width` is a count of neighbours that accesses have."""
-    width = op.attributes["width"]
-    if not isinstance(width, ir.IntegerAttr) or width.value not in (1, *VECTOR_WIDTHS):
+    width = ir.IntegerAttr(op.attributes["width"])
+    if width.value not in (1, *VECTOR_WIDTHS):
         raise Malformed(f"has width = {width}; a thread takes 1, 2, 4, 8 or 16 neighbours at a time")
 
 
 def require_lanes(op: TgpuOp) -> None:
     """Check that `lanes` is an axis of a CTA, along which threads share a row."""
-    lanes = op.attributes["lanes"]
-    if not isinstance(lanes, ir.StringAttr) or lanes.value not in ("x", "y"):
+    lanes = ir.StringAttr(op.attributes["lanes"])
+    if lanes.value not in ("x", "y"):
         raise Malformed(f'has lanes = {lanes}; the threads of a row are those along "x" or "y"')
 
 
@@ -74,12 +74,7 @@ def require_lanes(op: TgpuOp) -> None:
 
 def require_sides(op: TgpuOp, rank: int) -> list[int]:
     """Check that `rows`, `columns` and `batches` are distinct axes of a value of `rank`; return them all."""
-    given = {side: op.attributes[side] for side in SIDES}
-    found: dict[str, list[int]] = {}
-    for side, attribute in given.items():
-        if not isinstance(attribute, ir.DenseI64ArrayAttr):
-            raise Malformed(f"has {side} = {attribute}; it must be array<i64: …>")
-        found[side] = list(attribute)
+    found = {side: list(ir.DenseI64ArrayAttr(op.attributes[side])) for side in SIDES}
     axes = [axis for side in found.values() for axis in side]
     if any(not 0 <= axis < rank for axis in axes) or len(set(axes)) != len(axes):
         shown = ", ".join(f"{side} {listed}" for side, listed in found.items())
@@ -96,9 +91,7 @@ def require_guarded(op: TgpuOp) -> None:
 
 def require_words(op: TgpuOp, name: str, words: Sequence[str]) -> list[str]:
     """Check that an attribute is a list of some of `words`; return it."""
-    attribute = op.attributes[name]
-    if not isinstance(attribute, ir.ArrayAttr):
-        raise Malformed(f"has {name} = {attribute}; it must be a list of {', '.join(words)}")
+    attribute = ir.ArrayAttr(op.attributes[name])
     values = [entry.value for entry in attribute if isinstance(entry, ir.StringAttr)]
     if len(values) != len(attribute) or any(value not in words for value in values):
         raise Malformed(f"has {name} = {attribute}; each must be one of {', '.join(words)}")

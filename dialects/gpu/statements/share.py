@@ -29,6 +29,5 @@ class ShareOp(TgpuOp, name="share"):
             if not all(isinstance(extent, int) and extent > 0 for extent in tensor.shape):
                 raise Malformed(f"shares {tensor}; an array in shared memory has known extents above 0")
         require_width(self)
-        aligned_to = self.attributes["aligned_to"]
-        if not isinstance(aligned_to, ir.IntegerAttr) or aligned_to.value < 1 or self.width.value % aligned_to.value:
-            raise Malformed(f"has aligned_to = {aligned_to}; it must divide the width, {self.width.value}")
+        if self.aligned_to.value < 1 or self.width.value % self.aligned_to.value:
+            raise Malformed(f"has aligned_to = {self.aligned_to}; it must divide the width, {self.width.value}")

@@ -21,6 +21,6 @@ class TransposeOp(OutputOp, name="transpose"):
     def check(self) -> None:
         """No op of the body walks an axis in order, and a side of the square is made of whole accesses."""
         require_runs(self)
-        tile, width = self.attributes["tile"], self.width.value
-        if not isinstance(tile, ir.IntegerAttr) or tile.value < 1 or tile.value % width:
-            raise Malformed(f"has tile = {tile}, which is no multiple of the {width} elements of an access")
+        tile, width = self.tile.value, self.width.value
+        if tile < 1 or tile % width:
+            raise Malformed(f"has tile = {self.tile}, which is no multiple of the {width} elements of an access")

@@ -1,9 +1,7 @@
 """`tgpu.warpgroups`: statements for some of a CTA's warpgroups; and the barriers and fences that go with it."""
 
-from typing import Any
-
 from tinyc.dialects.gpu.dialect import TgpuOp
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import Malformed
 
 #: Named barriers of a CTA; 0 is that of `gpu.barrier`.
@@ -20,7 +18,7 @@ class WarpgroupsOp(TgpuOp, name="warpgroups"):
     first: ir.IntegerAttr
     count: ir.IntegerAttr
     registers: ir.IntegerAttr
-    one_thread: Any
+    one_thread: fields.Bool
     body: ext.Region
 
     def check(self) -> None:
@@ -66,12 +64,10 @@ class ClusterBarrierOp(TgpuOp, name="cluster_barrier"):
     Behind one that is `relaxed` they know of mbarriers that were made before it, and of nothing else.
     """
 
-    relaxed: Any
+    relaxed: fields.Bool
 
     def check(self) -> None:
-        """It is relaxed, or is not."""
-        if not isinstance(self.relaxed, ir.BoolAttr):
-            raise Malformed(f"has relaxed = {self.relaxed}; it must be true or false")
+        """It has nothing that could be wrong."""
 
 
 class FenceAsyncOp(TgpuOp, name="fence_async"):

@@ -15,7 +15,7 @@ from tinyc.dialects.gpu.fragment_layout import WGMMA_ROWS
 from tinyc.dialects.gpu.statements.load_tile import ComputedTileOp
 from tinyc.dialects.gpu.statements.rules import require_indices
 from tinyc.dialects.gpu.statements.wgmma import WGMMA_K_BYTES, require_step_sums
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -41,10 +41,10 @@ class LoadFragmentOp(ComputedTileOp, name="load_fragment"):
     column: ext.Operand[Any]
     first: ext.Operand[Any]
     k: ir.IntegerAttr
-    units: Any
-    rows: Any
-    columns: Any
-    batches: Any
+    units: fields.I64Pair
+    rows: fields.I64Array
+    columns: fields.I64Array
+    batches: fields.I64Array
     guarded: ir.ArrayAttr
     body: ext.Region
 
@@ -63,11 +63,19 @@ class LoadFragmentOp(ComputedTileOp, name="load_fragment"):
         if value.element != factors.element:
             raise Malformed(f"makes a fragment of {factors.element} of {value.element}; give both one element type")
         depth, first = factors.columns, self.k.value
-        if depth * factors.element.size_bytes != WGMMA_K_BYTES or first % depth or first + depth > held.columns:
+        if (
+            depth * factors.element.size_bytes != WGMMA_K_BYTES
+            or first % depth
+            or not 0 <= first <= held.columns - depth
+        ):
             raise Malformed(
                 f"takes {depth} of {held.columns} elements along k, from {first} on; an MMA takes {WGMMA_K_BYTES} bytes"
             )
-        below, _ = self.units
+        below, beside = self.units
+        if min(below, beside) < 1:
+            raise Malformed(
+                f"has units = {self.units}; it must be warpgroups, at least one below and beside each other"
+            )
         if factors.rows % WGMMA_ROWS or held.rows % (below * factors.rows):
             raise Malformed(
                 f"gives {below} warpgroups {factors.rows} rows each of {held.rows}; they are multiples of {WGMMA_ROWS}"
@@ -108,7 +116,11 @@ class WgmmaFragmentOp(TgpuOp, name="wgmma_fragment"):
         if lhs.element != right.tile.element:
             raise Malformed(f"multiplies {lhs.element} by {right.tile.element}; operands have one element type")
         size, first = lhs.element.size_bytes, self.k.value
-        if lhs.columns * size != WGMMA_K_BYTES or first % lhs.columns or first + lhs.columns > right.tile.rows:
+        if (
+            lhs.columns * size != WGMMA_K_BYTES
+            or first % lhs.columns
+            or not 0 <= first <= right.tile.rows - lhs.columns
+        ):
             raise Malformed(
                 f"multiplies {lhs.columns} of {right.tile.rows} elements along k, from {first} on; an instruction "
                 f"takes {WGMMA_K_BYTES} bytes"

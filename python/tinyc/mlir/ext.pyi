@@ -23,6 +23,7 @@ class Variadicity(enum.Enum):
 class FieldDef:
     name: str
     variadicity: Variadicity
+    constraint: Any
     default_factory: Callable[[], Any] | None
 
 class OperandDef(FieldDef): ...

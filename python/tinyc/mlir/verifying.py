@@ -11,6 +11,7 @@ from typing import TypeVar
 from tinyc.diagnostics import TinycError, Where
 from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import unreadable
+from tinyc.mlir.fields import field_kinds
 from tinyc.mlir.locations import around
 
 _Op = TypeVar("_Op", bound=ir.OpView)
@@ -92,6 +93,17 @@ def declared_fields_error(op: ir.OpView) -> str | None:
         ):  # an attribute of another dialect carries its prefix
             return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(known) or 'none'}"
     return _unreadable_error(op)
+
+
+def require_kinds(op: ext.Operation) -> None:
+    """Check that attributes are of the kinds that the op's class declares (`fields`), before its rule reads them.
+
+    Raises:
+        Malformed.
+    """
+    for name, kind in field_kinds(type(op)).items():
+        if not kind.takes(op.attributes[name]):
+            raise Malformed(f"has {name} = {op.attributes[name]}; it must be {kind.shown}")
 
 
 @functools.cache

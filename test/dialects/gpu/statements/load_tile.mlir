@@ -241,7 +241,7 @@ func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: in
 // Sides are a list.
 !data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: index) {
-  // expected-error @+1 {{'tgpu.load_tile' has guarded = "rows"; it must be a list of rows, columns}}
+  // expected-error @+1 {{'tgpu.load_tile' has guarded = "rows"; it must be a list, […]}}
   "tgpu.load_tile"(%tiles, %at, %at, %at, %at) ({
     %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
     "tgpu.yield"(%0) : (tensor<4xf32>) -> ()

@@ -5,7 +5,7 @@
 !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
-  // expected-error @+1 {{'tgpu.scan_rows' has lanes = 0 : i64; the threads of a row are those along "x" or "y"}}
+  // expected-error @+1 {{'tgpu.scan_rows' has lanes = 0 : i64; it must be a text, "…"}}
   "tgpu.scan_rows"() ({
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()

@@ -74,3 +74,21 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   gpu.return
 }
 }
+
+// -----
+
+// An attribute is of the kind that its statement declares.
+func.func @kind() {
+  // expected-error @+1 {{'tgpu.mbarrier_init' has arrivals = unit; it must be a number, 1 : i64}}
+  %b = "tgpu.mbarrier_init"() {arrivals} : () -> !tgpu.mbarrier<2 : i64>
+  return
+}
+
+// -----
+
+// An array has as many numbers as it says.
+func.func @length(%a: !tgpu.smem<tensor<64x32xf16>, 2 : i64>, %s: index) {
+  // expected-error @+1 {{'tgpu.ldmatrix' has warps = array<i64>; it must be two numbers, array<i64: …, …>}}
+  %f = "tgpu.ldmatrix"(%a, %s) {first = 0 : i64, k = 0 : i64, warps = array<i64>} : (!tgpu.smem<tensor<64x32xf16>, 2 : i64>, index) -> !tgpu.frag<tensor<32x16xf16>, "a">
+  return
+}
