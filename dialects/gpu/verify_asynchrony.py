@@ -34,6 +34,7 @@ from tinyc.mlir.bodies import nested
 from tinyc.mlir.locations import value_name
 from tinyc.mlir.verifying import Malformed
 from tinyc.runtime.tensor_map import Tiling
+from tinyc.target.role_registers import role_registers
 from tinyc.target.target import Target
 
 _Op = TypeVar("_Op", bound=ir.OpView)
@@ -77,7 +78,7 @@ def check_asynchrony(kernel: GpuKernel, target: Target) -> None:
 def _check_roles(kernel: GpuKernel, target: Target) -> None:
     """Check that the CTA has the warpgroups of each role, and the registers that all of them set."""
     there, roles = math.prod(kernel.cta_shape) // WARPGROUP_THREADS, _ops_of(kernel, WarpgroupsOp)
-    registers = 0
+    registers = [0] * there
     for op in roles:
         first, count = op.first.value, op.count.value
         if first + count > there:
@@ -87,12 +88,15 @@ def _check_roles(kernel: GpuKernel, target: Target) -> None:
                 f"has statements for warpgroups {first} to {last}, and a CTA of {there} ({threads} threads); give it "
                 f"{WARPGROUP_THREADS} threads for each"
             )
-        registers += count * WARPGROUP_THREADS * op.registers.value
+        for each in range(first, first + count):
+            registers[each] = max(registers[each], op.registers.value)
         _check_named_barriers(op)
-    if registers > target.registers_per_cta:
+    together, most = role_registers(registers, target) if any(registers) else (0, 0)
+    if together > most:
         raise Malformed(
-            f"has warpgroups that set {registers} registers together; a CTA has {target.registers_per_cta} on "
-            f"{target.name}; give one role fewer"
+            f"has warpgroups with {together} registers together for each {WARPGROUP_THREADS} threads; a CTA of "
+            f"{there} is launched with {most} on {target.name}, {most // there} for each; take {together - most} from "
+            "a role"
         )
 
 

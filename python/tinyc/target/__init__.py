@@ -5,6 +5,7 @@ In reading order:
     machine         what the cost of a kernel is computed from, on any machine
     target          what a GPU architecture has
     sm80, sm90      Ampere and Hopper
+    role_registers  the registers that a CTA with specialised warps is launched with
     cpu             a CPU, by a fixed table, and the vectors of each level of x86-64
     dot_products    what multiplies neighbours of a sum: AMX, VNNI and AVX512-BF16
 """

@@ -18,7 +18,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
 
 // Together they set as many registers as a CTA has.
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-// expected-error @+1 {{'gpu.func' @k has warpgroups that set 69632 registers together; a CTA has 65536 on sm_90a; give one role fewer}}
+// expected-error @+1 {{'gpu.func' @k has warpgroups with 544 registers together for each 128 threads; a CTA of 4 is launched with 512 on sm_90a, 128 for each; take 32 from a role}}
 gpu.func @k() kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
   "tgpu.warpgroups"() ({
   ^bb0(%g: index):
@@ -30,6 +30,21 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
     %c = arith.constant 0 : index
     omp.terminator
   }) {first = 1 : i64, count = 3 : i64, registers = 168 : i64, one_thread = false} : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// A role that sets none has those of the launch.
+gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
+// expected-error @+1 {{'gpu.func' @k has warpgroups with 648 registers together for each 128 threads; a CTA of 3 is launched with 504 on sm_90a, 168 for each; take 144 from a role}}
+gpu.func @k() kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
+  "tgpu.warpgroups"() ({
+  ^bb0(%g: index):
+    %c = arith.constant 0 : index
+    omp.terminator
+  }) {first = 1 : i64, count = 2 : i64, registers = 240 : i64, one_thread = false} : () -> ()
   gpu.return
 }
 }

@@ -470,6 +470,16 @@ def test_what_registers_ask_for_together():
     assert message.startswith("'registers' are 80 and 240: with 2 consumers 560 for each 128 threads")
 
 
+def test_registers_of_which_a_launch_has_less_than_an_sm():
+    """What ptxas launches 384 threads with, 168 for each, is all that `setmaxnreg` can give."""
+    name, message = refusal(Plan(registers=(48, 232), tile=(128, 256, 64), warp_tile="64x256"), WIDE, SM90)
+    assert name == "ResourceExceeded"
+    assert message == (
+        "'registers' are 48 and 232: with 2 consumers 512 for each 128 threads; a CTA of 384 is launched with 504 on "
+        "sm_90a; choose [48, 224]"
+    )
+
+
 def test_where_the_default_does_not_fit_a_smaller_one_is_chosen():
     """A tile whose usual stages do not fit gets fewer (000 §10)."""
     assert completed(Plan(tile=(256, 128, 64), warp_tile="64x64"), WIDE).stages == 3

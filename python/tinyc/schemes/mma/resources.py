@@ -14,6 +14,7 @@ from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.registers import register_limit, registers_per_thread
 from tinyc.schemes.mma.stores import residual_boxes
 from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
+from tinyc.target.role_registers import registers_at_launch, role_registers
 from tinyc.target.target import Target
 from tinyc.vocabulary.element_type import ElementType
 
@@ -25,9 +26,6 @@ SLAB_LINE_BYTES = 128
 SLAB_BUFFERS = 2
 #: What mbarriers take: a full one and an empty one of 8 bytes a stage and a few more, in a piece of its own.
 BARRIER_BYTES = 1024
-
-#: Consumers that set more registers raise theirs; others give some back (`gpu/expand/warpgroups`).
-_RAISED_FROM = 168
 
 
 @dataclass(frozen=True)
@@ -115,13 +113,15 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
 
 
 def launch_registers(tiling: MmaTiling, target: Target) -> int:
-    """The registers of each thread at the launch where warps are specialised: what ptxas decides.
+    """The registers of each thread at the launch where warps are specialised."""
+    return registers_at_launch(_roles(tiling), target)
 
-    It is an equal share of what a CTA has, or what consumers raise theirs to, if that is less.
-    """
+
+def _roles(tiling: MmaTiling) -> list[int]:
+    """What each warpgroup sets."""
     assert tiling.registers is not None
-    share, (_, consumer) = target.registers_per_cta // tiling.threads // 8 * 8, tiling.registers
-    return min(share, consumer if consumer > _RAISED_FROM else target.registers_per_thread)
+    producer, consumer = tiling.registers
+    return [producer, *[consumer] * tiling.consumers]
 
 
 def resource_faults(
@@ -139,17 +139,17 @@ def resource_faults(
             f"{target.name} has {target.threads_per_cta}; choose a larger one or a smaller tile",
         )
         return
-    if tiling.registers and (together := tiling.registers[0] + tiling.consumers * tiling.registers[1]) > (
-        most := target.registers_per_cta // PRODUCER_THREADS
-    ):
-        producer, consumer = tiling.registers
-        fitting = (most - producer) // tiling.consumers // 8 * 8
-        yield (
-            "registers",
-            f"are {producer} and {consumer}: with {tiling.consumers} consumers {together} for each "
-            f"{PRODUCER_THREADS} threads; {target.name} has {most}; choose [{producer}, {fitting}]",
-        )
-        return
+    if tiling.registers:
+        (producer, consumer), (together, most) = tiling.registers, role_registers(_roles(tiling), target)
+        if together > most:
+            fitting = (most - producer) // tiling.consumers // 8 * 8
+            yield (
+                "registers",
+                f"are {producer} and {consumer}: with {tiling.consumers} consumers {together} for each "
+                f"{PRODUCER_THREADS} threads; a CTA of {tiling.threads} is launched with {most} on {target.name}; "
+                f"choose [{producer}, {fitting}]",
+            )
+            return
     limit = register_limit(tiling, target)
     if resources.registers_per_thread - spared > limit:
         whose = "consumers set" if tiling.registers else f"{target.name} has"
