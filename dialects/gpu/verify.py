@@ -104,7 +104,7 @@ def _check_kernel(
     _check_cta(kernel, target)
     symbols = _check_arguments(kernel)
     if any(launched) or "tgpu.grid" in attributes:
-        _check_grid(attributes.get("tgpu.grid", None), symbols)
+        _check_grid(attributes.get("tgpu.grid", None), symbols, target)
     check_launch(kernel, symbols, target)
     check_named(kernel, *launched)
     check_asynchrony(kernel, target)
@@ -138,7 +138,7 @@ def _check_cta(kernel: GpuKernel, target: Target) -> None:
         )
 
 
-def _check_grid(grid: ir.Attribute | None, symbols: Sequence[str]) -> None:
+def _check_grid(grid: ir.Attribute | None, symbols: Sequence[str], target: Target) -> None:
     if not isinstance(grid, ir.ArrayAttr) or len(grid) != 3:
         raise Malformed(f'has tgpu.grid = {grid}; it must be the CTAs along x, y and z, [1, "M", 1]')
     ctas = decode(grid)
@@ -147,6 +147,11 @@ def _check_grid(grid: ir.Attribute | None, symbols: Sequence[str]) -> None:
     require_known(ctas, symbols, "its grid")
     if any(isinstance(count, int) and count < 0 for count in ctas):
         raise Malformed(f"has a grid of {_times(ctas)} CTAs; none can be below 0")
+    most = (target.ctas_per_grid_x, target.ctas_per_grid_y, target.ctas_per_grid_z)
+    if any(isinstance(count, int) and count > limit for count, limit in zip(ctas, most, strict=True)):
+        raise Malformed(
+            f"has a grid of {_times(ctas)} CTAs; {target.name} launches {_times(most)} at most along x, y and z"
+        )
 
 
 def _times(sizes: Sequence[Dim] | ir.DenseI32ArrayAttr) -> str:

@@ -81,6 +81,22 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 
 // -----
 
+// A grid is one that the hardware launches.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k has a grid of 8x99999x1 CTAs; sm_80 launches 2147483647x65535x65535 at most along x, y and z}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [8, 99999, 1]} {
+  "tgpu.map"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
 // A grid is canonical.
 !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
