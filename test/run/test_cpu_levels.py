@@ -5,6 +5,7 @@
 
 from collections import Counter
 
+import numpy as np
 from hypothesis import note
 
 from programs.agreement import assert_agree
@@ -34,15 +35,21 @@ COMPILED = "all were compiled, and not run"
 SEEN = ("with a plan of its own", "in tiles", "in panels", "of several turns", "in place")
 
 
+def bits_of(array):
+    """Return which elements are NaN, whose sign and payload LLVM leaves open, and the bits of the others."""
+    is_nan = np.not_equal(array, array)
+    return is_nan.tobytes(), np.where(is_nan, array.dtype.type(0), array).tobytes()
+
+
 def bits_with(compiled, threads):
-    """Return the outputs with some threads, by name, and their bytes, which are the same in a second run.
+    """Return the outputs with some threads, by name, and their bits, which are the same in a second run.
 
     A first run shares all turns between threads; later ones know which kernels are over too soon. Kernels of a
     generation come together in the third.
     """
     executable, joined = (compiled.executable(kind, threads) for kind in (CpuExecutable, JoinedExecutable))
     runs = [each.run(compiled.inputs) for each in (executable, executable, joined)]
-    bits, *others = ({name: array.tobytes() for name, array in outputs.items()} for outputs in runs)
+    bits, *others = ({name: bits_of(array) for name, array in outputs.items()} for outputs in runs)
     assert others == [bits, bits]
     return runs[0], bits
 
