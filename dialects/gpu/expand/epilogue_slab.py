@@ -25,7 +25,7 @@ from tinyc.vocabulary.attributes import tensor_type
 
 
 def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
-    """Emit, for each piece of the slab, the pairs and their stores; two pieces beside each other at a time.
+    """Emit, for each piece of the slab, the pairs and their stores; two pieces of the same rows at a time.
 
     No read is moved across a barrier of the warp (`gpu/to_nvvm` does not say that its buffer is apart from others).
     """
@@ -36,18 +36,25 @@ def expand(expansion: Expansion, op: EpilogueSlabOp) -> None:
     result, *residuals = (
         FragmentTile.of(expansion, tiles, op.stage, layout, width) for tiles in (op.tiles, *op.residuals)
     )
-    beside = 2 * PIECE_COLUMNS
-    for turn, (start, row) in enumerate(itertools.product(range(first, first + width, beside), layout.piece_rows)):
+    apart = max(each.pieces_apart for each in (result, *residuals))
+    for turn, (columns, row) in enumerate(itertools.product(_in_twos(width, apart), layout.piece_rows)):
         if turn and op.pieces.value and 2 * turn % op.pieces.value == 0:
             emit_ptx("barrier.warp")
-        columns = range(start, min(start + beside, first + width), PIECE_COLUMNS)
-        read = [each.load(row, start - first, len(columns)) for each in residuals]
+        read = [each.load(row, columns) for each in residuals]
         values: list[ir.Value] = []
         for place, column in enumerate(columns):
-            taken = slice(4 * numbers.index((row, column)), 4 * numbers.index((row, column)) + 4)
+            number = 4 * numbers.index((row, first + column))
             own = [each[4 * place : 4 * place + 4] for each in read]
-            values += pairs.finish(row, column, expansion.accumulators[op.accumulator][taken], own)
-        result.store(row, start - first, values)
+            sums = expansion.accumulators[op.accumulator][number : number + 4]
+            values += pairs.finish(row, first + column, sums, own)
+        result.store(row, columns, values)
+
+
+def _in_twos(width: int, apart: int) -> list[list[int]]:
+    """The columns at which the pieces of a slab begin, in twos that are so many pieces apart, as far as that goes."""
+    step = PIECE_COLUMNS * (apart if width % (2 * apart * PIECE_COLUMNS) == 0 else 1)
+    firsts = (start + each for start in range(0, width, 2 * step) for each in range(0, step, PIECE_COLUMNS))
+    return [[each for each in (column, column + step) if each < width] for column in firsts]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ import functools
 import math
 import re
 
+import numpy as np
 import pytest
 
 import ptxsim
 import tinyc
+from gemm_cases import Product
 from mma_kernels.kernels import CLUSTER, COOPERATIVE, MULTISTAGE, PINGPONG, SIMPLE, ProductKernel, report_of
 from mma_kernels.launches import launches_of
 from mma_kernels.run_ahead import RunAhead
@@ -78,6 +80,39 @@ def test_shared_memory_has_no_bank_conflicts(kernel):
     conflicts = report_of(kernel).counters.bank_conflicts
     assert conflicts
     assert not +conflicts
+
+
+#: Outputs of 32 bits, whose pairs threads store and, of a residual, load by 8 bytes.
+_TILES = {
+    "sm_80": [
+        {"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 4},
+        {"tile": [64, 32, 32], "warp_tile": "32x16", "stages": 5},
+    ],
+    "sm_90a": [
+        {"tile": [128, 48, 64], "warp_tile": "64x48", "schedule": "cooperative", "cluster": [1, 1]},
+        {"tile": [64, 64, 64], "warp_tile": "64x64", "schedule": "pingpong", "cluster": [1, 1]},
+        {"tile": [64, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "simple"},
+    ],
+}
+
+
+@pytest.mark.parametrize(("element", "layout"), [("f16", "nn"), ("tf32", "nt"), ("i8", "nt")])
+@pytest.mark.parametrize(("arch", "plan"), [(arch, plan) for arch, plans in _TILES.items() for plan in plans], ids=str)
+def test_epilogues_with_a_residual_have_no_bank_conflicts_and_waste_no_sector(arch, plan, element, layout):
+    columns = 2 * plan["tile"][1]
+    product = Product(128, columns, 128, element, layout, "residual")
+    given = {"scheme": "mma", "precision": product.kind.precision, **plan}
+    model = tinyc.compile(product.program, target="sim", arch=arch, plan={k: v for k, v in given.items() if v})
+    random = np.random.default_rng(columns)
+    inputs = {
+        each.name: random.integers(-8, 8, each.type.shape).astype(each.type.element.dtype)
+        for each in model.signature.inputs
+    }
+    model.run(**inputs)
+    counters = model.reports[0].counters
+    assert not +counters.bank_conflicts
+    (of_residual,) = [each for each in counters.arrays if str(each.arguments[0]) == "2"]
+    assert 32 * of_residual.sectors_read == of_residual.read == inputs["residual"].nbytes
 
 
 def test_what_ctas_of_a_cluster_share_is_read_once_for_all_of_them():

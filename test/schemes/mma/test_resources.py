@@ -7,18 +7,13 @@ import pytest
 from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import Epilogue
+from tinyc.analysis.strided_access import AxisRun, StridedAccess
+from tinyc.expr import extents
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.registers import pieces_at_a_time
-from tinyc.schemes.mma.resources import (
-    launch_registers,
-    mma_resources,
-    most_stages,
-    resource_faults,
-    slab_bytes,
-    slab_columns,
-    stage_bytes,
-)
+from tinyc.schemes.mma.resources import launch_registers, mma_resources, most_stages, resource_faults
+from tinyc.schemes.mma.shared_memory import slab_bytes, slab_columns, stage_bytes, staged_residuals
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
@@ -93,6 +88,36 @@ def test_what_is_on_its_way_takes_registers():
     assert mma_resources(AMPERE, ragged, narrow).registers_per_thread == plain + 2 * (elements // 2)
     dynamic = mma_case(gemm("M", "N", "K"), SM80)
     assert mma_resources(AMPERE, dynamic, narrow).registers_per_thread == plain + 2 * 2 * (elements // 2)
+
+
+def residual(element, columns=512):
+    """Where the elements of a matrix of 512 rows are, row-major."""
+    return StridedAccess(2, element, 0, (AxisRun(512, columns),), (AxisRun(columns, 1),), ())
+
+
+@pytest.mark.parametrize(
+    ("stages", "residuals", "staged"),
+    [
+        (4, [ElementType.F16], {0}),  # 64 KiB of stages: 32 for the output, and for a residual
+        (4, [ElementType.F16, ElementType.F16], {0}),
+        (6, [ElementType.F16, ElementType.F16], {0, 1}),
+        (3, [ElementType.F16], set()),
+        (4, [ElementType.F32], set()),
+        (6, [ElementType.F32], {0}),
+        (10, [ElementType.F16, ElementType.F32], {0}),  # of one type
+    ],
+)
+def test_residuals_are_staged_where_the_circular_buffer_has_room(stages, residuals, staged):
+    tiling, accesses = dataclasses.replace(AMPERE, stages=stages), [residual(each) for each in residuals]
+    found = staged_residuals(tiling, accesses, [ElementType.F16], F16)
+    assert found.keys() == staged
+
+
+def test_a_residual_is_copied_by_16_bytes_or_read_by_threads():
+    symbolic, odd = residual(ElementType.F16, extents.symbol("N")), residual(ElementType.F16, 511)
+    assert staged_residuals(AMPERE, [odd], [ElementType.F16], F16) == {}
+    assert staged_residuals(AMPERE, [symbolic], [ElementType.F16], F16) == {0: ((extents.symbol("N"), 8),)}
+    assert staged_residuals(AMPERE, [symbolic], [ElementType.F16], F16, guarded=False) == {}
 
 
 def test_an_epilogue_of_several_full_operands_is_finished_in_pieces():

@@ -10,7 +10,8 @@ In reading order:
     case          a product, and what the models ask of it
     tiling        a complete plan's numbers
     loads         what brings each operand to shared memory
-    stores        what brings each output to global memory, and what is beside the accumulators to shared memory
+    stores        what brings each output to global memory
+    shared_memory what is in shared memory: stages, slabs, and what the epilogue reads beside the accumulators
     registers     those of a thread
     resources     shared memory, CTAs of an SM
     given         what a plan says already

@@ -7,13 +7,12 @@ from typing import Any, TypeAlias
 
 from tinyc.analysis.strided_access import StridedAccess
 from tinyc.dialects.gpu.dialect import GpuTile, staged_tile
-from tinyc.dialects.region.kernel_body import needed_for
 from tinyc.dialects.region.to_gpu.function import Frame
 from tinyc.mlir import ir
 from tinyc.schemes.mma.loads import order_of
 from tinyc.schemes.mma.maps import MatrixMap, map_of
 from tinyc.schemes.mma.parts import Parts
-from tinyc.schemes.mma.resources import SLAB_BUFFERS, slab_columns
+from tinyc.schemes.mma.shared_memory import SLAB_BUFFERS, slab_columns
 from tinyc.schemes.mma.writer import result_type
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -45,18 +44,12 @@ class KernelLayout:
             layout = staged_tile(parts.circular_buffer(side)).layout
             found["operand", side] = map_of(parts.copied_access(side), layout, self.multicast(side))
         for number, (store, access) in enumerate(zip(parts.stores, parts.product.results, strict=True)):
-            for value in self.residuals(number):
+            for value in parts.residuals_of(number):
                 read, layout = parts.residuals[value][0], staged_tile(self.slab_type(number, value)).layout
                 found["residual", number, value] = map_of(read, layout)
             if store.kind == "tma" and isinstance(access, StridedAccess):
                 found["output", number] = map_of(access, staged_tile(self.slab_type(number)).layout)
         return found
-
-    def residuals(self, number: int) -> list[ir.Value]:
-        """What the epilogue of an output reads of tiles that TMA brings."""
-        kernel, reduced = self.parts.origin.kernel, self.parts.contraction.reduce.results[0]
-        needed = needed_for(kernel, [kernel.yields[number].value], given=[reduced])
-        return [value for value in self.parts.residuals if value.owner in needed]
 
     def slab_columns(self, number: int) -> int:
         """Columns of what is stored of an output at a time."""

@@ -166,7 +166,7 @@ def _copy(access: StridedAccess, tile: tuple[int, int], unit: MatrixUnit, swizzl
             return Load("tma", TMA_BYTES, order, span, needs)
         why_no_tma = f"its row pitch or its first element is not at a multiple of {TMA_BYTES} bytes"
     for size in _COPY_BYTES:
-        needs = _copy_needs(access, size, guarded)
+        needs = copy_needs(access, size, guarded)
         if needs is not None:
             return Load("cp_async", size, order, span, needs, why_no_tma if unit.is_wgmma else "")
     return None
@@ -214,7 +214,7 @@ def strides_of(access: StridedAccess) -> list[Dim]:
     return [access.offset, *(run.stride for run in (*rows, *columns, *access.batch))]
 
 
-def _copy_needs(access: StridedAccess, size: int, guarded: bool) -> Needs | None:
+def copy_needs(access: StridedAccess, size: int, guarded: bool) -> Needs | None:
     """What has to be a multiple for copies of `size` bytes; None where something is not.
 
     Copies that end beyond the last neighbour take fewer bytes; a run that another one goes on from is whole copies.

@@ -17,6 +17,7 @@ from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.product_accesses import residual_accesses
 from tinyc.analysis.strided_access import StridedAccess
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
+from tinyc.dialects.region.kernel_body import needed_for
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -25,7 +26,8 @@ from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.loads import Load, Needs, loading_of, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.registers import pieces_at_a_time
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, line_bytes, residual_boxes, store_of
+from tinyc.schemes.mma.shared_memory import held_elements, staged_residuals
+from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, line_bytes, store_of
 from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
@@ -70,7 +72,7 @@ class Parts:
         product = case.product
         loads = tile_loads(tiling, loading.transposed if is_transposed else loading, product, unit)
         workspaces = workspaces_of(product, [tiling], dict(origin.candidate.limits))
-        pieces = pieces_at_a_time(tiling, case, guarded)
+        pieces = pieces_at_a_time(tiling, case, loads, guarded)
         return cls(origin, is_transposed, product, loops, contraction, unit, tiling, loads, workspaces, pieces, guarded)
 
     @property
@@ -128,17 +130,22 @@ class Parts:
 
     @functools.cached_property
     def residuals(self) -> dict[ir.Value, tuple[StridedAccess, Needs]]:
-        """What the epilogue reads beside each accumulator and TMA brings to shared memory, with what that needs.
-
-        Of a slice of k it is not known before the end of the products whether it will be needed.
-        """
-        if not self.is_specialised or self.tiling.slices > 1:
+        """What the epilogue reads beside each accumulator and is brought to shared memory, with what that needs."""
+        if self.tiling.is_persistent and not self.is_specialised:
             return {}
         found = residual_accesses(self.origin.kernel, self.kernel_loops, self.contraction)
         if self.is_transposed:
             found = {value: access.transposed for value, access in found.items()}
-        boxes = residual_boxes([*found.values()], self.tiling.unit_tile, self.is_guarded)
-        return {value: (access, boxes[at]) for at, (value, access) in enumerate(found.items()) if at in boxes}
+        outputs = [self.element_of(number) for number in range(len(self.origin.kernel.yields))]
+        held = held_elements(self.loads, self.unit)
+        needs = staged_residuals(self.tiling, [*found.values()], outputs, held, self.is_guarded)
+        return {value: (access, needs[at]) for at, (value, access) in enumerate(found.items()) if at in needs}
+
+    def residuals_of(self, number: int) -> list[ir.Value]:
+        """Those that the epilogue of an output reads."""
+        kernel, reduced = self.origin.kernel, self.contraction.reduce.results[0]
+        needed = needed_for(kernel, [kernel.yields[number].value], given=[reduced])
+        return [value for value in self.residuals if value.owner in needed]
 
     @functools.cached_property
     def needs(self) -> Needs:

@@ -10,7 +10,8 @@ from tinyc.analysis.strided_access import StridedAccess
 from tinyc.expr import extents
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import WIDEST_COPY_BYTES, Load
-from tinyc.schemes.mma.stores import residual_boxes, store_of
+from tinyc.schemes.mma.shared_memory import held_elements, staged_residuals
+from tinyc.schemes.mma.stores import store_of
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.target.target import Target
 
@@ -55,7 +56,7 @@ def registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]
     # ptxas has about half of them at a time.
     fragments = 0 if unit.is_wgmma else 3 * (rows // 16 * 4 + columns // 8 * 2) // 2
     if any(load.source for load in loads):  # all steps of a stage are read until it has been multiplied
-        pairs, apart = _read_by_threads(tiling, case)
+        pairs, apart = _read_by_threads(tiling, case, loads)
         fragments = rows // unit.rows * 4 * (tiling.tile[2] // unit.depth + _STEPS_AHEAD)
         fragments += _KEPT_FOR_EPILOGUE * (len(pairs) + apart)
     epilogue = _EPILOGUE_REGISTERS * (1 + case.full_inputs)
@@ -114,14 +115,14 @@ def register_limit(tiling: MmaTiling, target: Target) -> int:
 # --- the epilogue -----------------------------------------------------------------------------------------------------
 
 
-def pieces_at_a_time(tiling: MmaTiling, case: MmaCase, guarded: bool = True) -> int:
+def pieces_at_a_time(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load] = (), guarded: bool = True) -> int:
     """How many pieces of 16 x 8 accumulators are finished before the warp waits; 0: all, for what they read has room.
 
     Of several tensors that are as large as the output, ptxas reads all elements before it finishes the first
-    accumulator, each to registers of its own; of one it reads them as registers become free, and what TMA brings to
+    accumulator, each to registers of its own; of one it reads them as registers become free, and what is brought to
     shared memory takes none.
     """
-    each, limit = _registers_of_piece(tiling, case, guarded), register_limit(tiling, case.target)
+    each, limit = _registers_of_piece(tiling, case, loads, guarded), register_limit(tiling, case.target)
     if not tiling.registers:
         limit = min(limit, case.target.registers_per_cta // tiling.threads)
     room = limit - tiling.accumulators_per_thread - _FINISHING_REGISTERS - (0 if case.is_static else _EXTENT_REGISTERS)
@@ -130,19 +131,21 @@ def pieces_at_a_time(tiling: MmaTiling, case: MmaCase, guarded: bool = True) -> 
     return max(1, room // (each * _PIECES_TOGETHER)) * _PIECES_TOGETHER
 
 
-def _registers_of_piece(tiling: MmaTiling, case: MmaCase, guarded: bool) -> int:
+def _registers_of_piece(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load], guarded: bool) -> int:
     """The registers of what threads read together for a piece, and of where it is: pairs where these are neighbours."""
-    pairs, apart = _read_by_threads(tiling, case, guarded)
+    pairs, apart = _read_by_threads(tiling, case, loads, guarded)
     if len(pairs) + apart < 2:
         return 0
     of_pairs = sum(max(1, each.element.size_bytes // 2) + _ADDRESS_OF_PAIR for each in pairs)
     return _PIECE_ACCUMULATORS // 2 * (of_pairs + (2 + _ADDRESSES_APART) * apart)
 
 
-def _read_by_threads(tiling: MmaTiling, case: MmaCase, guarded: bool = True) -> tuple[list[StridedAccess], int]:
-    """Of the tensors as large as the output that TMA does not bring, those read in pairs, and how many others."""
-    residuals = case.product.residuals
-    by_tma = residual_boxes(residuals, tiling.unit_tile, guarded) if tiling.is_persistent and tiling.slices == 1 else {}
-    read = [each for number, each in enumerate(residuals) if number not in by_tma]
+def _read_by_threads(
+    tiling: MmaTiling, case: MmaCase, loads: Sequence[Load], guarded: bool = True
+) -> tuple[list[StridedAccess], int]:
+    """Of what is as large as the output and not in shared memory: what is read in pairs, and how many others."""
+    residuals, held = case.product.residuals, held_elements(loads, case.unit)
+    staged = staged_residuals(tiling, residuals, case.outputs, held, guarded)
+    read = [each for number, each in enumerate(residuals) if number not in staged]
     pairs = [each for each in read if store_of(each, False, guarded, 2 * each.element.size_bytes).width > 1]
-    return pairs, case.full_inputs - len(by_tma) - len(pairs)
+    return pairs, case.full_inputs - len(staged) - len(pairs)

@@ -4,26 +4,18 @@ In: a tiling, a product, its matrix unit, a target. Out: numbers, and what of th
 counts are an estimate (`registers`). Source: specification 000 §5.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import Load
-from tinyc.schemes.mma.matrix_unit import MatrixUnit
 from tinyc.schemes.mma.registers import register_limit, registers_per_thread
-from tinyc.schemes.mma.stores import residual_boxes
+from tinyc.schemes.mma.shared_memory import held_elements, slab_bytes, stage_bytes
 from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
 from tinyc.target.role_registers import registers_at_launch, role_registers
 from tinyc.target.target import Target
 from tinyc.vocabulary.element_type import ElementType
 
-#: Where a tile in shared memory begins: at a multiple of what a swizzle repeats after.
-_TILE_ALIGNMENT = 1024
-#: Bytes of a line of the tiles in which a finished tile is stored.
-SLAB_LINE_BYTES = 128
-#: How many of these there are where the next columns are finished while some are written.
-SLAB_BUFFERS = 2
 #: What mbarriers take: a full one and an empty one of 8 bytes a stage and a few more, in a piece of its own.
 BARRIER_BYTES = 1024
 
@@ -52,7 +44,7 @@ class MmaResources:
 def mma_resources(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load] = ()) -> MmaResources:
     """The resources of a tiling with its loads; copies that run by themselves take no registers."""
     unit, target = case.unit, case.target
-    held = _held(loads, unit)
+    held = held_elements(loads, unit)
     staged = tiling.stages * stage_bytes(tiling, held)
     slabs = slab_bytes(tiling, case)
     barriers = BARRIER_BYTES if unit.is_wgmma else 0
@@ -72,44 +64,6 @@ def mma_resources(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load] = ()) 
     return MmaResources(
         staged, slabs, barriers, shared, registers, registers_per_cta, tiling.threads, ctas, occupancy, limiter
     )
-
-
-def _held(loads: Sequence[Load], unit: MatrixUnit) -> tuple[ElementType, ElementType]:
-    """The element types of both operands' tiles: of factors where the loads are not known."""
-    a, b = (load.element(unit) for load in loads) if loads else (unit.factor, unit.factor)
-    return a, b
-
-
-def stage_bytes(tiling: MmaTiling, held: tuple[ElementType, ElementType]) -> int:
-    """One tile of each operand in shared memory, each beginning where a swizzle does; `held` are their elements."""
-    bm, bn, bk = tiling.tile
-    sides = zip((bm, bn), held, strict=True)
-    return sum(_aligned(side * bk * element.size_bytes, _TILE_ALIGNMENT) for side, element in sides)
-
-
-def slab_columns(tiling: MmaTiling, element_bytes: int) -> int:
-    """The columns of a unit's accumulators that are finished at a time, for an output of such elements."""
-    return math.gcd(tiling.unit_tile[1], SLAB_LINE_BYTES // element_bytes)
-
-
-def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
-    """What finished elements of each output are staged in, before they are stored.
-
-    Where loads run ahead into the next tile, as many columns of each unit as fill a line of 128 bytes, in two stages
-    that take turns, and for each output as many of what TMA brings beside the accumulators; else all of the tile, where
-    the circular buffer was. Nothing where another kernel finishes them.
-    """
-    sizes = [each.size_bytes for each in case.outputs]
-    if not tiling.finishes:
-        return 0
-    if not tiling.is_persistent:
-        bm, bn, _ = tiling.tile
-        return sum(_aligned(bm * bn * size, _TILE_ALIGNMENT) for size in sizes)
-    residuals = case.product.residuals if tiling.slices == 1 else ()
-    beside = [residuals[number].element.size_bytes for number in residual_boxes(residuals, tiling.unit_tile)]
-    areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
-    slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
-    return SLAB_BUFFERS * tiling.consumers * sum(_aligned(slab, _TILE_ALIGNMENT) for slab in slabs)
 
 
 def launch_registers(tiling: MmaTiling, target: Target) -> int:
@@ -166,7 +120,7 @@ def resource_faults(
             f"{tiling.threads} threads; {target.name} has {target.registers_per_cta} per CTA; choose a smaller tile",
         )
     if resources.shared_bytes > target.shared_bytes_per_cta_optin:
-        held = _held(loads, case.unit)
+        held = held_elements(loads, case.unit)
         each = resources.staged_bytes // tiling.stages
         beside = (resources.slab_bytes if tiling.is_persistent else 0) + resources.barrier_bytes
         fitting = (target.shared_bytes_per_cta_optin - beside) // each

@@ -269,6 +269,7 @@ class _Kernel:
             tgpu.WaitGroupOp([], [], ir.StringAttr.get("cp_async"), i64(0))
         if writer.parts.tiling.slices == 1:  # slices meet behind their semaphore, or do not use shared memory any more
             gpu.barrier()
-        tiles = writer.result_tiles(layout) if writer.parts.tiling.finishes else []
-        finish = functools.partial(writer.finish, tiles=tiles, corner=corner, layout=layout)
+        finishes = writer.parts.tiling.finishes
+        tiles, residuals = (writer.result_tiles(layout), writer.residual_tiles(layout)) if finishes else ([], {})
+        finish = functools.partial(writer.finish, tiles=tiles, residuals=residuals, corner=corner, layout=layout)
         hand_on(writer, sums, corner, slice_of_k, gpu.barrier, finish)

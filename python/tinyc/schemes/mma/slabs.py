@@ -17,7 +17,7 @@ from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
 from tinyc.schemes.mma.layout import KernelLayout
 from tinyc.schemes.mma.maps import MatrixMap
-from tinyc.schemes.mma.resources import SLAB_BUFFERS
+from tinyc.schemes.mma.shared_memory import SLAB_BUFFERS
 from tinyc.schemes.mma.writer import StatementWriter, TileCorner
 
 #: The named barrier of the first warpgroup that multiplies.
@@ -45,7 +45,7 @@ class SlabWriter:
         tiles = tgpu.AllocSmemOp(layout.slab_type(number), loc=here("C")).tiles
         residuals = {
             each: tgpu.AllocSmemOp(layout.slab_type(number, each), loc=here("R")).tiles
-            for each in layout.residuals(number)
+            for each in writer.parts.residuals_of(number)
         }
         arrived: ir.Value | None = None
         if residuals:

@@ -136,7 +136,7 @@ def build_of_sums(parts: Parts) -> gpu.GPUFuncOp:
     with ir.InsertionPoint(frame.body), here():
         m, n = parted(Word.of(gpu.block_id(gpu.Dimension.x)), dim_word(tiles[1], writer.frame))
         corner = TileCorner(gpu.block_id(gpu.Dimension.z), as_index(m * tile[0]), as_index(n * tile[1]))
-        writer.finish(_summed(writer, corner, layout), writer.result_tiles(layout), corner, layout)
+        writer.finish(_summed(writer, corner, layout), writer.result_tiles(layout), {}, corner, layout)
         gpu.ReturnOp([])
     assert isinstance(frame.body.owner, gpu.GPUFuncOp)  # it was opened
     return frame.body.owner

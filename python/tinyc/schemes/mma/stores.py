@@ -1,11 +1,10 @@
-"""The store slot of each output, and what brings the tiles of a residual to shared memory.
+"""The store slot of each output.
 
 In: where the elements are, whether the kernel copies by TMA. Out: a `Store`: a copy of a whole tile by TMA, or accesses
 of threads, as wide as lines allow. What are neighbours in the buffer, those of a row or of a column, are so in shared
 memory. `needs` are as those of a `Load`: what has to be a multiple at run time, where the kernel is `guarded`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -45,24 +44,6 @@ def store_of(access: StridedAccess, by_tma: bool, guarded: bool = True, most_byt
             return Store("vectors", width, order, needs)
         width //= 2
     return Store("vectors", 1, order)
-
-
-def residual_boxes(
-    residuals: Sequence[StridedAccess], unit_tile: tuple[int, int], guarded: bool = True
-) -> dict[int, Needs]:
-    """Which operands of the epilogue that are as large as an output TMA brings to shared memory, with what that needs.
-
-    Lines are those of a unit's accumulators. Operands of a statement that have one name have one type: what is of
-    another one threads read themselves.
-    """
-    found: dict[int, Needs] = {}
-    for number, access in enumerate(residuals):
-        needs = box_needs(access, guarded)
-        if needs is not None and line_bytes(access, unit_tile) % TMA_BYTES == 0:
-            found[number] = needs
-    return {
-        number: needs for number, needs in found.items() if residuals[number].element is residuals[min(found)].element
-    }
 
 
 def line_bytes(access: StridedAccess, unit_tile: tuple[int, int]) -> int:

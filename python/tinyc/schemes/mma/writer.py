@@ -4,6 +4,7 @@ In: the parts of a region. Out: statements at the insertion point.
 """
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from tinyc.analysis.strided_access import StridedAccess
 from tinyc.codegen.words import AnyWord, Word, equals, parted, smaller, word_where
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, smem_type
+from tinyc.dialects.gpu.dynamic_memory import OVERLAY
 from tinyc.dialects.gpu.fragment_layout import FragmentLayout
 from tinyc.dialects.gpu.shared_layout import Order
 from tinyc.dialects.gpu.statements.load_tile import YieldOp
@@ -21,12 +23,15 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.constants import i64
 from tinyc.mlir.locations import here
-from tinyc.schemes.mma.loads import widest_swizzle
+from tinyc.schemes.mma.loads import WIDEST_COPY_BYTES, order_of, widest_swizzle
 from tinyc.schemes.mma.parts import Parts
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.attributes import tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
+
+#: Bytes of an element of which a pair does not fit one bank.
+_WIDE_BYTES = 4
 
 
 def _narrowed(value: ir.Value, element: ElementType) -> ir.Value:
@@ -66,20 +71,29 @@ class StatementWriter:
     def load(self, side: int, tiles: ir.Value, stage: ir.Value, corner: TileCorner, k: ir.Value) -> None:
         """Emit the load of a tile of operand 0 or 1 by threads, without or by way of registers."""
         load = self.parts.loads[side]
-        row, column = (corner.m, k) if side == 0 else (k, corner.n)
+        place = (corner.batch, corner.m, k) if side == 0 else (corner.batch, k, corner.n)
         if load.kind == "registers":
-            self._load_computed(side, tiles, stage, (corner.batch, row, column))
+            self._load_computed(side, tiles, stage, place)
             return
-        access = self.parts.copied_access(side)
+        access, across = self.parts.copied_access(side), ("rows", "columns")[side]
+        beyond = self._beyond(side, clamps=_is_whole(access, across, load.bytes))
+        self._copy(tiles, stage, access, place, beyond, load.bytes)
+
+    def _copy(
+        self,
+        tiles: ir.Value,
+        stage: ir.Value,
+        access: StridedAccess,
+        place: tuple[ir.Value, ...],
+        beyond: tuple[ir.ArrayAttr, ir.ArrayAttr],
+        size: int,
+    ) -> None:
+        """Emit the copy of a tile by cp.async, so many bytes at a time, from a batch, row and column on."""
         buffer = self.frame.buffers[self.parts.origin.kernel.buffers[access.buffer]]
-        matrix = StridedMatrix.of_access(access)
-        size = i64(load.bytes)
-        said, across = matrix.attributes(), ("rows", "columns")[side]
-        is_whole = access.contiguous != across or matrix.is_whole(across, load.bytes // access.element.size_bytes)
-        guarded, clamped = self._beyond(side, clamps=is_whole)
+        matrix, (guarded, clamped) = StridedMatrix.of_access(access).attributes(), beyond
         tgpu.CpAsyncOp(
-            tiles, stage, buffer, corner.batch, row, column,
-            said["offset"], said["rows"], said["columns"], said["batches"], guarded, clamped, size,
+            tiles, stage, buffer, *place,
+            matrix["offset"], matrix["rows"], matrix["columns"], matrix["batches"], guarded, clamped, i64(size),
         )  # fmt: skip
 
     def _beyond(self, side: int, clamps: bool) -> tuple[ir.ArrayAttr, ir.ArrayAttr]:
@@ -174,19 +188,52 @@ class StatementWriter:
         tiles: list[ir.Value] = []
         for number in range(len(self.parts.product.results)):
             element = self.parts.element_of(number)
-            kind = result_type(GpuTile(element, layout.rows, layout.columns), 1, self.parts.stores[number].order)
-            op = tgpu.AllocSmemOp(kind, loc=here("C"))
-            op.attributes["tgpu.overlay"] = ir.UnitAttr.get()
-            tiles.append(op.tiles)
+            order = self.parts.stores[number].order
+            kind = result_type(GpuTile(element, layout.rows, layout.columns), 1, order, layout.unit_columns)
+            tiles.append(_reserved_over(kind, "C"))
         return tiles
 
-    def finish(self, sums: ir.Value, tiles: Sequence[ir.Value], corner: TileCorner, layout: FragmentLayout) -> None:
-        """Emit epilogue and stores of a CTA's whole tile, by way of those of `result_tiles`."""
+    def residual_tiles(self, layout: FragmentLayout) -> dict[ir.Value, ir.Value]:
+        """Reserve a tile of each residual that is copied, there as well."""
+        tiles: dict[ir.Value, ir.Value] = {}
+        for value, (access, _) in self.parts.residuals.items():
+            tile = GpuTile(access.element, layout.rows, layout.columns)
+            tiles[value] = _reserved_over(result_type(tile, 1, order_of(access), layout.unit_columns), "R")
+        return tiles
+
+    def finish(
+        self,
+        sums: ir.Value,
+        tiles: Sequence[ir.Value],
+        residuals: Mapping[ir.Value, ir.Value],
+        corner: TileCorner,
+        layout: FragmentLayout,
+    ) -> None:
+        """Emit epilogue and stores of a CTA's whole tile, by way of those of `result_tiles` and `residual_tiles`."""
+        if residuals:
+            self._load_residuals(residuals, corner)
         for number, held in enumerate(tiles):
-            self.epilogue(number, sums, corner, held, (0, layout.unit_columns), self.zero, {})
+            own = {value: residuals[value] for value in self.parts.residuals_of(number)}
+            self.epilogue(number, sums, corner, held, (0, layout.unit_columns), self.zero, own)
         gpu.barrier()
         for number, held in enumerate(tiles):
             self.store(number, held, corner, 0, self.zero)
+
+    def _load_residuals(self, residuals: Mapping[ir.Value, ir.Value], corner: TileCorner) -> None:
+        """Emit the copies of what is beside a tile's accumulators, and the wait for them.
+
+        What is beyond the last row or column is computed with, and not stored.
+        """
+        for value, held in residuals.items():
+            access, _ = self.parts.residuals[value]
+            is_whole = all(_is_whole(access, side, WIDEST_COPY_BYTES) for side in ("rows", "columns"))
+            sides, none = self.parts.guarded(rows="m", columns="n"), self.parts.guarded()
+            beyond = (none, sides) if is_whole else (sides, none)
+            self._copy(held, self.zero, access, (corner.batch, corner.m, corner.n), beyond, WIDEST_COPY_BYTES)
+        kind = ir.StringAttr.get("cp_async")
+        tgpu.CommitGroupOp(kind)
+        tgpu.WaitGroupOp([], [], kind, i64(0))
+        gpu.barrier()
 
 
 def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaTiling) -> tuple[AnyWord, AnyWord]:
@@ -211,9 +258,29 @@ def place_of_tile(number: AnyWord, counts: tuple[AnyWord, AnyWord], tiling: MmaT
     return (first + place, step) if tiling.along == "n" else (step, first + place)
 
 
-def result_type(tile: GpuTile, count: int, order: Order) -> ir.Type:
-    """The tiles of finished elements in shared memory, so many, swizzled as far as their lines are."""
+def _is_whole(access: StridedAccess, side: str, size: int) -> bool:
+    """Whether the last copy of so many bytes along a side ends where that does."""
+    return access.contiguous != side or StridedMatrix.of_access(access).is_whole(
+        side, size // access.element.size_bytes
+    )
+
+
+def _reserved_over(kind: ir.Type, name: str) -> ir.Value:
+    """Reserve tiles where what was multiplied has been."""
+    op = tgpu.AllocSmemOp(kind, loc=here(name))
+    op.attributes[OVERLAY] = ir.UnitAttr.get()
+    return op.tiles
+
+
+def result_type(tile: GpuTile, count: int, order: Order, unit_columns: int = 0) -> ir.Type:
+    """The tiles of finished elements in shared memory, so many, swizzled as far as their lines are.
+
+    The pairs of 8 bytes that a unit stores are in different banks where it has whole lines of the swizzle: of those of
+    a tile that has several units side by side, of `unit_columns` each.
+    """
     line = tile.columns if order == "row" else tile.rows
+    if order == "row" and tile.element.size_bytes == _WIDE_BYTES:
+        line = math.gcd(line, unit_columns)
     return smem_type(tile, count, order, widest_swizzle(line * tile.element.size_bytes))
 
 
