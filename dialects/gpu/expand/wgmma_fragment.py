@@ -28,6 +28,9 @@ from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 
 _WORD_BYTES = 4
+#: Of elements of a word that are in lines of their own: how far apart two words are that some lanes exchange, and how
+#: many lanes beside each other do alike.
+_EXCHANGED = {1: (2, 1), 4: (1, 2)}
 
 
 def expand_load_fragment(expansion: Expansion, op: LoadFragmentOp) -> None:
@@ -80,14 +83,46 @@ class _Fragment:
             lane, k = self.expansion.workers.lane, self.op.k.value
             words = load_matrices(self._buffer, "a", self._start, rows, k, lane, FACTOR_WORDS)
             return [unpacked(element, [each], count) for each in words]
+        if held.order == "col":
+            return self._across_k(block)
         places = [self._in_tile(word) for word in range(block, block + FACTOR_WORDS)]
-        if held.order == "row" and count * element.size_bytes == 2 * _WORD_BYTES == count * _WORD_BYTES:
+        if count * element.size_bytes == 2 * _WORD_BYTES == count * _WORD_BYTES:
             return [self._pair(*place) for place in places]
-        each = count if held.order == "row" else 1
+        return [self._neighbours(row, column, count) for row, column in places]
+
+    def _across_k(self, block: int) -> list[list[ir.Value]]:
+        """Emit a load for each element of the words of 64 rows, whose neighbours in the tile are those of a column.
+
+        Elements of lanes whose words are beside each other are in lines that many elements of a word apart. Where the
+        swizzle has two of these lines in the same banks, every other lane loads another word in the place of its own.
+        """
+        count, words = self.layout.word_elements, range(block, block + FACTOR_WORDS)
+        places = {word: self._in_tile(word) for word in words}
+        apart, lanes = _EXCHANGED.get(count, (0, 1))
+        swaps = self.expansion.workers.lane % 4 // lanes % 2
+        if apart:
+            for first in (word for word in words if not word & apart):
+                places[first], places[first | apart] = (
+                    self._between(first, first | apart, each) for each in (swaps, swaps ^ 1)
+                )
+        found = {
+            word: [self._neighbours(row, column + at, 1)[0] for at in range(count)]
+            for word, (row, column) in places.items()
+        }
+        if not apart:
+            return [*found.values()]
+        condition = equals(swaps, 1)
         return [
-            [value for at in range(0, count, each) for value in self._neighbours(row, column + at, each)]
-            for row, column in places
+            [arith.select(condition, *each) for each in zip(found[word ^ apart], found[word], strict=True)]
+            for word in words
         ]
+
+    def _between(self, first: int, second: int, is_second: AnyWord) -> tuple[AnyWord, AnyWord]:
+        """The place in the tile of one of two words of a lane: of the second one where a word is 1, not 0."""
+        starts, ends = self.layout.word(first, 0, 0), self.layout.word(second, 0, 0)
+        below, beside = (end - start for start, end in zip(starts, ends, strict=True))
+        row, column = self._in_tile(first)
+        return row + is_second * below, column + is_second * beside
 
     def _neighbours(self, row: AnyWord, column: AnyWord, count: int) -> list[ir.Value]:
         """Emit one load of elements that are neighbours in the tile."""

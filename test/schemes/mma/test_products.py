@@ -44,12 +44,18 @@ ELEMENTS = ("fp16", "bf16", "i8", "fp32")
 _RELATIVE = {"bfloat16": 2**-7, "float16": 1e-3, "float32": 1e-3}
 
 
-def by_tma(element, layout, prologue, size):
-    """Whether TMA brings both operands to shared memory: B as it is multiplied, A as it lies."""
+def by_tma(layout, size):
+    """Whether TMA brings both operands to shared memory, as they lie."""
     m, n, k = SIZES[size]
     lines = (k if layout[0] == "n" else m, n if layout[1] == "n" else k)
-    is_as_hardware_has_it = element in ("fp16", "bf16") or layout[1] == "t"
-    return prologue != "scale" and is_as_hardware_has_it and all(each % 16 == 0 for each in lines)
+    return all(each % 16 == 0 for each in lines)
+
+
+def made_in_registers(element, layout, prologue):
+    """Whether A, and B, are made in registers: what something is in front of, or what hardware does not transpose."""
+    is_wide = element in ("fp16", "bf16")
+    a = prologue == "shift" or (prologue == "cast" and element != "i8") or not (is_wide or layout[0] == "n")
+    return a, prologue == "scale" or not (is_wide or layout[1] == "t")
 
 
 def is_specialised(kernel):
@@ -57,11 +63,11 @@ def is_specialised(kernel):
 
 
 def fits_operands(kernel, element, layout, prologue, size):
-    """What is in front of A, or A across k, is made in registers; of transposed operands that would be B."""
+    """One operand may be made in registers; of a tile of few rows, whose operands are transposed, B."""
     if not is_specialised(kernel):
         return True
-    is_plain = prologue == "none" and (element in ("fp16", "bf16") or layout == "nt")
-    return by_tma(element, layout, prologue, size) and (is_plain or not kernel.endswith("transposed"))
+    a, b = made_in_registers(element, layout, prologue)
+    return by_tma(layout, size) and not (a and (b or kernel.endswith("transposed")))
 
 
 def fits_results(kernel, element, batch, epilogue, size):
@@ -132,7 +138,7 @@ def test_slices_and_results_of_every_layout(kernel, element, layout, epilogue, a
 
 
 @pairwise(
-    lambda kernel, element, layout: not is_specialised(kernel) or element == "fp16" or layout[1] == "t",
+    lambda kernel, element, layout: not is_specialised(kernel) or not all(made_in_registers(element, layout, "none")),
     kernel=("warps", "simple", "cooperative", "pingpong"),
     element=("fp16", "i8", "fp32"),
     layout=LAYOUTS,
@@ -155,9 +161,11 @@ def to_tf32(values, half):
         ("warps", "nt", (0x1000, 0x1000)),  # both pass through registers on the way to an MMA
         ("warps", "tn", (0x1000, 0x1000)),
         ("simple", "nt", (0, 0)),  # wgmma reads from shared memory what was copied there, and drops bits
-        ("simple", "nn", (0, 0x1000)),  # B is transposed through registers
-        ("simple", "tt", (0x1000, 0)),  # A is transposed in registers
+        ("simple", "nn", (0, 0x1000)),  # B is transposed in registers
+        ("simple", "tt", (0x1000, 0)),  # A is
+        ("simple", "tn", (0x1000, 0x1000)),  # A is, and B on its way to shared memory
         ("cooperative", "nt", (0, 0)),
+        ("cooperative", "nn", (0, 0x1000)),
     ],
 )
 def test_f32_is_rounded_to_tf32_where_it_passes_through_registers(kernel, layout, halves):
@@ -174,5 +182,5 @@ def test_f32_is_rounded_to_tf32_where_it_passes_through_registers(kernel, layout
 
 def test_a_producer_loads_by_tma_or_the_plan_is_refused():
     with pytest.raises(tinyc.TinycError, match="whose producer loads by TMA, and B is not loaded so") as refused:
-        compiled("cooperative", Product(prologue="scale"))
+        compiled("cooperative", Product("i8", "tn"))
     assert refused.value.name == "UnsupportedPlan"

@@ -6,29 +6,30 @@ warpgroups by `wgmma` on sm_90a; what the region does after the sum is done on t
 
 In reading order:
 
-    matrix_unit   what tensor cores multiply
-    case          a product, and what the models ask of it
-    tiling        a complete plan's numbers
-    loads         what brings each operand to shared memory
-    stores        what brings each output to global memory
-    shared_memory what is in shared memory: stages, slabs, and what the epilogue reads beside the accumulators
-    registers     those of a thread
-    resources     shared memory, CTAs of an SM
-    given         what a plan says already
-    space         the tilings that there are
-    cost          the time of one
-    choice        the fastest of them
-    plan          numbers and fields
-    parts         what a plan has decided about a region
-    maps          tensor maps of operands and outputs
-    writer        the statements that kernels of both kinds have
-    slices        what becomes of the sums of slices of k, and the kernels beside
-    fragments     products whose operand A is made in registers
-    simple        kernels whose threads all load and multiply
-    layout        tiles and tensor maps of those whose warpgroups do one of both
-    slabs         epilogue and store of these
-    specialised   these kernels
-    build         which of them becomes the function
+    matrix_unit    what tensor cores multiply
+    case           a product, and what the models ask of it
+    tiling         a complete plan's numbers
+    loads          what brings each operand to shared memory
+    orientation    which of the operands is along the rows of instructions
+    stores         what brings each output to global memory
+    shared_memory  what is in shared memory: stages, slabs, and what the epilogue reads beside the accumulators
+    registers      those of a thread
+    resources      shared memory, CTAs of an SM
+    given          what a plan says already
+    space          the tilings that there are
+    cost           the time of one
+    choice         the fastest of them
+    plan           numbers and fields
+    parts          what a plan has decided about a region
+    maps           tensor maps of operands and outputs
+    writer         the statements that kernels of both kinds have
+    slices         what becomes of the sums of slices of k, and the kernels beside
+    fragments      products whose operand A is made in registers
+    simple         kernels whose threads all load and multiply
+    layout         tiles and tensor maps of those whose warpgroups do one of both
+    slabs          epilogue and store of these
+    specialised    these kernels
+    build          which of them becomes the function
 
 **Source:** 000 §1.7, §1.8, §5, §6.
 """

@@ -73,8 +73,8 @@ def _tell_of_loads(parts: Parts) -> None:
     for operand, load in zip((product.lhs, product.rhs), parts.loads, strict=True):
         if load.reason:
             name = " and ".join(operand.names) or "an operand"
-            ways = {"tma": "by TMA", "cp_async": f"by cp.async, {load.bytes} bytes at a time"}
-            way = ways.get(load.kind, "through registers")
+            way = "through registers" if load.kind == "registers" else f"by cp.async, {load.bytes} bytes at a time"
+            way = "by TMA" if parts.is_specialised else way
             if load.source is not None:
                 way += f", as {load.source}, and makes {parts.unit.factor} of it in registers"
             message = f"@{candidate.name} loads {name} {way}, since {load.reason}"

@@ -14,6 +14,7 @@ from tinyc.schemes.mma.cost import PredictedTime, Walk, best_walk, least_seconds
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import Load, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.orientation import orientation_of
 from tinyc.schemes.mma.registers import registers_of_copies
 from tinyc.schemes.mma.resources import MmaResources, mma_resources, resource_faults
 from tinyc.schemes.mma.space import structure_faults, tilings
@@ -105,8 +106,9 @@ def chosen(given: Given, case: MmaCase) -> MmaTiling | None:
 def _to_judge(given: Given, case: MmaCase) -> Iterator[tuple[MmaTiling, "_Judge"]]:
     """Yield the tilings that keep what is given, each with its judge."""
     upright, transposed = (_Judge(given, case, is_transposed) for is_transposed in (False, True))
+    orientation = orientation_of(case)
     for raw in tilings(given, case):
-        yield raw, transposed if case.unit.transposes_product(*raw.unit_tile) else upright
+        yield raw, transposed if orientation.transposes(*raw.unit_tile) else upright
 
 
 def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load], unit: MatrixUnit) -> Iterator[Fault]:

@@ -126,7 +126,7 @@ def load_of(
             return copy
         reason = "its rows do not begin at multiples of 4 bytes, which cp.async takes"
         order = order_of(access) if unit.transposes else k_major
-    elif k_major == "row" and (source := _fragment_source(operand, unit)):
+    elif k_major == "row" and (source := fragment_source(operand, unit)):
         copy = _copy(source, tile, unit, swizzled, guarded)
         if copy is not None:
             return replace(copy, reason=reason, source=source.element)
@@ -134,7 +134,12 @@ def load_of(
     return Load("registers", unit.factor.size_bytes, order, swizzle, (), reason)
 
 
-def _fragment_source(operand: ProductOperand, unit: MatrixUnit) -> StridedAccess | None:
+def is_copied(operand: ProductOperand, k_major: "Order", unit: MatrixUnit) -> bool:
+    """Whether tiles of an operand may be copied, and multiplied as they lie in shared memory, if strides allow it."""
+    return not _why_computed(operand.access, k_major, unit)
+
+
+def fragment_source(operand: ProductOperand, unit: MatrixUnit) -> StridedAccess | None:
     """What warpgroups can make the factors of A of, as it lies in its buffer."""
     source = operand.source
     if not unit.is_wgmma or source is None or not source.contiguous or source.element.size_bytes > _SOURCE_BYTES:

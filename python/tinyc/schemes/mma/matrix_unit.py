@@ -36,14 +36,6 @@ class MatrixUnit:
         """Whether an accumulator tile of a unit may have so many rows and columns."""
         return rows % self.rows == 0 and self.admits_columns(columns)
 
-    def transposes_product(self, rows: int, columns: int) -> bool:
-        """Whether accumulators of so many rows and columns are computed as their transpose, which alone is admitted.
-
-        So those of few rows, such as 8x64, have their columns along the instruction's rows, of which it has more: what
-        is multiplied is Bᵀ · Aᵀ.
-        """
-        return not self.admits(rows, columns) and self.admits(columns, rows)
-
     def admits_columns(self, columns: int) -> bool:
         """Whether an accumulator tile of a unit may have so many columns. Source: PTX ISA, wgmma.mma_async, shapes."""
         if not self.is_wgmma:

@@ -25,10 +25,11 @@ from tinyc.mlir import ir
 from tinyc.schemes.mma.case import mma_case
 from tinyc.schemes.mma.loads import Load, Needs, loading_of, tile_loads
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
+from tinyc.schemes.mma.orientation import oriented
 from tinyc.schemes.mma.registers import pieces_at_a_time
 from tinyc.schemes.mma.shared_memory import held_elements, staged_residuals
 from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, Store, line_bytes, store_of
-from tinyc.schemes.mma.tiling import MmaTiling, oriented, tiling_of, workspaces_of
+from tinyc.schemes.mma.tiling import MmaTiling, tiling_of, workspaces_of
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType

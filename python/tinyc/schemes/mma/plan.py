@@ -14,6 +14,7 @@ from tinyc.schemes.contraction import check_split, guarded_axes, own_epilogue, s
 from tinyc.schemes.mma.case import MMA_NAME, MmaCase
 from tinyc.schemes.mma.choice import choice_of, chosen
 from tinyc.schemes.mma.given import BOUND_UNITS, given_of
+from tinyc.schemes.mma.orientation import orientation_of
 from tinyc.schemes.mma.tiling import MmaTiling, tiling_of
 from tinyc.schemes.search import PlanSearch, PrunedPlan, RankedPlan
 
@@ -141,8 +142,8 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     kept = dataclasses.replace(plan, **dict.fromkeys(fields), schedule="simple", wait_depth=0)
     given = given_of(kept, case)
     rows, columns = tiling_of(plan, case.unit.threads).unit_tile
-    is_transposed = case.unit.transposes_product(rows, columns)
-    tile = (rows if is_transposed else None, None, None)
+    is_transposed, has_few_rows = orientation_of(case).transposes(rows, columns), not case.unit.admits(rows, columns)
+    tile = (rows if is_transposed and has_few_rows else None, None, None)
     loading = dataclasses.replace(given.loading, guarded=False)
     tiling = chosen(dataclasses.replace(given, tile=tile, loading=loading, is_transposed=is_transposed), case)
     assert tiling is not None, case.refusals  # there is one for whatever tensor cores multiply

@@ -13,6 +13,7 @@ from tinyc.expr.extents import Dim
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.given import Given
 from tinyc.schemes.mma.loads import staged_elements, tile_loads
+from tinyc.schemes.mma.orientation import Orientation, orientation_of
 from tinyc.schemes.mma.resources import mma_resources, most_stages
 from tinyc.schemes.mma.tiling import Algorithm, MmaTiling, Schedule
 from tinyc.vocabulary.element_type import ElementType
@@ -48,22 +49,23 @@ _BOX_SIDE = 256
 
 def tilings(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
     """Yield the tilings that keep what is given: each tile with each of its ways to be shared out among units."""
-    for is_transposed in _orientations(given, case):
+    orientation = orientation_of(case)
+    for is_transposed in _orientations(given, case, orientation):
         if is_transposed:
             found = (each.transposed for each in _upright(given.transposed, case.transposed))
         else:
             found = _upright(given, case)
-        yield from (each for each in found if case.unit.transposes_product(*each.unit_tile) == is_transposed)
+        yield from (each for each in found if orientation.transposes(*each.unit_tile) == is_transposed)
 
 
-def _orientations(given: Given, case: MmaCase) -> tuple[bool, ...]:
-    """Whether units compute the transposed output: where that is left open, of rows that do not fill an instruction."""
+def _orientations(given: Given, case: MmaCase, orientation: Orientation) -> tuple[bool, ...]:
+    """Whether units compute the transposed output: where that is left open, as they do that of usual ones."""
     if given.is_transposed is not None:
         return (given.is_transposed,)
     if given.tile[:2] != (None, None) or given.unit_tile is not None:
         return False, True
-    m = case.lengths[0]
-    return (_is_short(m) and case.unit.transposes_product(_fitting(m)[0], case.unit.rows),)
+    rows, columns = (_fitting(side)[0] if _is_short(side) else case.unit.rows for side in case.lengths[:2])
+    return (orientation.transposes(rows, columns),)
 
 
 def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
@@ -202,7 +204,7 @@ def structure_faults(tiling: MmaTiling, case: MmaCase) -> Iterator[tuple[str, st
     """Yield what keeps a tiling from filling the template: the error's name, the field, and the message after it."""
     (bm, bn, bk), (wm, wn), unit = tiling.tile, tiling.unit_tile, case.unit
     name = "warpgroup" if unit.is_wgmma else "warp"
-    if not unit.admits(wm, wn) and not unit.transposes_product(wm, wn):
+    if not unit.admits(wm, wn) and not unit.admits(wn, wm):
         instruction = f"wgmma m64nNk{unit.depth}" if unit.is_wgmma else f"mma.sync m16n8k{unit.depth}"
         message = f"is {wm}x{wn} for a {name}, not made of {instruction} for {unit.factor}; choose "
         yield "UnsupportedPlan", "warp_tile", message + _near(wm, wn, case)

@@ -9,7 +9,6 @@ from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
-from tinyc.schemes.mma.case import MmaCase
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -146,17 +145,6 @@ def workspaces_of(
         return sums
     counts = (extents.floordiv(length, unit) for length, unit in zip((rows, columns), units, strict=True))
     return {**sums, SEMAPHORES: TensorType(ElementType.I32, (extents.product([batch, *counts]),))}
-
-
-def oriented(tiling: MmaTiling, case: MmaCase) -> tuple[MmaTiling, MmaCase, bool]:
-    """A plan's tiling and its case as they are multiplied: both transposed, which the third one says, or as they are.
-
-    This is where m and n change places. A plan has them as the region does, and so do messages and tables; models and
-    kernels have the rows of instructions along m.
-    """
-    if case.unit.transposes_product(*tiling.unit_tile):
-        return tiling.transposed, case.transposed, True
-    return tiling, case, False
 
 
 def unit_sides(text: str) -> tuple[int, int]:
