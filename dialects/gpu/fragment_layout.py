@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from tinyc.target.role_registers import WARPGROUP_THREADS
+
 #: What multiplies: each warp by itself, or the four of a warpgroup together.
 Unit: TypeAlias = Literal["mma", "wgmma"]
 
 UNITS = ("mma", "wgmma")
-WARP_LANES, WARPGROUP_WARPS = 32, 4
-WARPGROUP_THREADS = WARP_LANES * WARPGROUP_WARPS
+WARP_LANES, WARPGROUP_WARPS = 32, WARPGROUP_THREADS // 32
 #: The piece, and its elements for each lane.
 PIECE_ROWS, PIECE_COLUMNS, PIECE_REGISTERS = 16, 8, 4
 #: Rows of a `wgmma`, of which each warp of the warpgroup has a piece's.

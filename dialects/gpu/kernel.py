@@ -63,6 +63,14 @@ class GpuKernel:
         return self.op.location
 
     @property
+    def target(self) -> Target:
+        """The architecture that it is for."""
+        around = self.op.operation.parent
+        assert around is not None
+        assert isinstance(around.opview, gpu.GPUModuleOp)  # where functions of the layer are
+        return target_for(around.opview)
+
+    @property
     def block(self) -> ir.Block:
         """Its first block; at the level of statements it is the only one."""
         return self.op.body.blocks[0]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tinyc.codegen.identifiers import legal_identifier
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, either
 from tinyc.dialects.gpu.dialect import (
     THREAD_TILE,
     AccType,
@@ -23,7 +23,7 @@ from tinyc.dialects.gpu.dialect import (
 )
 from tinyc.dialects.gpu.dynamic_memory import dynamic_bytes
 from tinyc.dialects.gpu.fragment_layout import WARPGROUP_THREADS
-from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, functions_in, target_for
+from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, chip_of, functions_in, target_for
 from tinyc.dialects.gpu.launch_attributes import WORKSPACE
 from tinyc.dialects.gpu.statements import (
     AddPartialOp,
@@ -51,6 +51,7 @@ from tinyc.mlir import func, gpu, ir, scf
 from tinyc.mlir.verifying import Malformed, Violation, broken_rule, report_violations
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.runtime.program import STATUS_WORDS
+from tinyc.target import TARGETS
 from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import arguments, decode, extents_attribute, tensor_type
 from tinyc.vocabulary.types import TensorType, symbols_of
@@ -62,6 +63,8 @@ _AROUND = (
     *(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp, gpu.BarrierOp, gpu.ReturnOp),
     *(scf.ForOp, scf.IfOp, scf.YieldOp),
 )
+#: The chips that a module may be for, for a message.
+_CHIPS = either(target.chip for target in TARGETS)
 
 
 def verify(module: ir.Module) -> bool:
@@ -76,6 +79,9 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
     own, alternatives = _launched(module)
     for each in modules:
         target = target_for(each)
+        if (chip := chip_of(each)) != target.chip:
+            yield each.location, f"'gpu.module' is for {chip}, of which nothing is known; choose {_CHIPS}"
+            continue
         by_name = {kernel.name: kernel for kernel in map(GpuKernel, functions_in(each))}
         for name, kernel in by_name.items():
             message = broken_rule(_check_kernel, kernel, by_name, (name in own, name in alternatives), target)

@@ -85,8 +85,8 @@ def _check_roles(kernel: GpuKernel, target: Target) -> None:
             threads = "x".join(map(str, kernel.cta_shape))
             last = first + count - 1
             raise Malformed(
-                f"has statements for warpgroups {first} to {last}, and a CTA of {there} ({threads} threads); give it "
-                f"{WARPGROUP_THREADS} threads for each"
+                f"has statements for warpgroups {first} to {last}, and a CTA of {there} warpgroups ({threads} "
+                f"threads); give it {WARPGROUP_THREADS} threads for each"
             )
         for each in range(first, first + count):
             registers[each] = max(registers[each], op.registers.value)
@@ -95,8 +95,8 @@ def _check_roles(kernel: GpuKernel, target: Target) -> None:
     if together > most:
         raise Malformed(
             f"has warpgroups with {together} registers together for each {WARPGROUP_THREADS} threads; a CTA of "
-            f"{there} is launched with {most} on {target.name}, {most // there} for each; take {together - most} from "
-            "a role"
+            f"{there} warpgroups is launched with {most} on {target.name}, {most // there} for each; "
+            f"take {together - most} from a role"
         )
 
 

@@ -7,24 +7,21 @@ from tinyc.dialects.gpu.fragment_layout import WARPGROUP_WARPS
 from tinyc.dialects.gpu.statements import ClusterBarrierOp, FenceAsyncOp, NamedBarrierOp, WarpBarrierOp, WarpgroupsOp
 from tinyc.dialects.gpu.statements.instruction import emit_ptx
 from tinyc.mlir import arith
-
-#: Registers of a CTA, which a launch shares out equally, and the most of a thread that a role raises: what a role sets
-#: is more than its thread has at the launch, or less.
-_CTA_REGISTERS, _LAUNCH_REGISTERS = 65536, 168
+from tinyc.target.role_registers import is_raise
 
 
 def expand_warpgroups(expansion: Expansion, op: WarpgroupsOp) -> None:
     """Emit the branch, with the change of registers, and in it the body."""
     first, count, registers = op.first.value, op.count.value, op.registers.value
     everyone = expansion.workers
-    launched = min(_LAUNCH_REGISTERS, _CTA_REGISTERS // everyone.threads)
     group = everyone.warp // WARPGROUP_WARPS
     inside = equals(group, first) if count == 1 else is_below(group - first, count)
     with expansion.elements.where(inside):
         last = "" if count == 1 else f" to {first + count - 1}"
         comment(f"warpgroup{'s' if last else ''} {first}{last}{': one thread' if op.one_thread.value else ''}")
         if registers:
-            emit_ptx(f"setmaxnreg.{'inc' if registers > launched else 'dec'}.{registers}")
+            raises = is_raise(registers, everyone.threads, expansion.kernel.target)
+            emit_ptx(f"setmaxnreg.{'inc' if raises else 'dec'}.{registers}")
         workers = everyone.warpgroup(first)
         expansion.values[op.body_block.arguments[0]] = as_index(workers.group)
         with expansion.among(workers):

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from tinyc.target.target import Target
 
-#: Threads of a warpgroup.
-_WARPGROUP = 128
-#: A role that sets more registers raises those of its threads; others give some back.
+WARPGROUP_THREADS = 128
+#: What a role that sets more registers raises those of its threads from, at most; others give some back.
 _RAISED_FROM = 168
 
 
@@ -19,8 +18,13 @@ def registers_at_launch(roles: Sequence[int], target: Target) -> int:
 
     It is an equal share of what a CTA has, or what a role raises its own to, if that is less.
     """
-    share, raised = target.registers_per_cta // (len(roles) * _WARPGROUP) // 8 * 8, max(roles)
-    return min(share, raised if raised > _RAISED_FROM else target.registers_per_thread)
+    share, most = target.registers_per_cta // (len(roles) * WARPGROUP_THREADS) // 8 * 8, max(roles)
+    return min(share, most if most > _RAISED_FROM else target.registers_per_thread)
+
+
+def is_raise(registers: int, threads: int, target: Target) -> bool:
+    """Whether a role that sets so many registers takes some, in a CTA of so many threads, or gives some back."""
+    return registers > min(_RAISED_FROM, target.registers_per_cta // threads)
 
 
 def role_registers(roles: Sequence[int], target: Target) -> tuple[int, int]:

@@ -675,3 +675,19 @@ gpu.func @k(%x: !narrow, %z: !buffer, %y: !buffer) kernel attributes {known_bloc
   gpu.return
 }
 }
+
+// -----
+
+// Rules are those of a chip that is known.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+// expected-error @+1 {{'gpu.module' is for sm_99, of which nothing is known; choose sm_80 or sm_90a}}
+gpu.module @kernels [#nvvm.target<chip = "sm_99">] {
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+  "tgpu.map"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
+}

@@ -3,7 +3,7 @@
 
 // A role is for warpgroups that the CTA has.
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-// expected-error @+1 {{'gpu.func' @k has statements for warpgroups 1 to 2, and a CTA of 2 (256x1x1 threads); give it 128 threads for each}}
+// expected-error @+1 {{'gpu.func' @k has statements for warpgroups 1 to 2, and a CTA of 2 warpgroups (256x1x1 threads); give it 128 threads for each}}
 gpu.func @k() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
   "tgpu.warpgroups"() ({
   ^bb0(%g: index):
@@ -18,7 +18,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
 
 // Together they set as many registers as a CTA has.
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-// expected-error @+1 {{'gpu.func' @k has warpgroups with 544 registers together for each 128 threads; a CTA of 4 is launched with 512 on sm_90a, 128 for each; take 32 from a role}}
+// expected-error @+1 {{'gpu.func' @k has warpgroups with 544 registers together for each 128 threads; a CTA of 4 warpgroups is launched with 512 on sm_90a, 128 for each; take 32 from a role}}
 gpu.func @k() kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
   "tgpu.warpgroups"() ({
   ^bb0(%g: index):
@@ -38,7 +38,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
 
 // A role that sets none has those of the launch.
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-// expected-error @+1 {{'gpu.func' @k has warpgroups with 648 registers together for each 128 threads; a CTA of 3 is launched with 504 on sm_90a, 168 for each; take 144 from a role}}
+// expected-error @+1 {{'gpu.func' @k has warpgroups with 648 registers together for each 128 threads; a CTA of 3 warpgroups is launched with 504 on sm_90a, 168 for each; take 144 from a role}}
 gpu.func @k() kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
   "tgpu.warpgroups"() ({
   ^bb0(%g: index):

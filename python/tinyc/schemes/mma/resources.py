@@ -11,8 +11,8 @@ from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import Load
 from tinyc.schemes.mma.registers import register_limit, registers_per_thread
 from tinyc.schemes.mma.shared_memory import held_elements, slab_bytes, stage_bytes
-from tinyc.schemes.mma.tiling import PRODUCER_THREADS, MmaTiling
-from tinyc.target.role_registers import registers_at_launch, role_registers
+from tinyc.schemes.mma.tiling import MmaTiling
+from tinyc.target.role_registers import WARPGROUP_THREADS, registers_at_launch, role_registers
 from tinyc.target.target import Target
 from tinyc.vocabulary.element_type import ElementType
 
@@ -100,7 +100,7 @@ def resource_faults(
             yield (
                 "registers",
                 f"are {producer} and {consumer}: with {tiling.consumers} consumers {together} for each "
-                f"{PRODUCER_THREADS} threads; a CTA of {tiling.threads} is launched with {most} on {target.name}; "
+                f"{WARPGROUP_THREADS} threads; a CTA of {tiling.threads} is launched with {most} on {target.name}; "
                 f"choose [{producer}, {fitting}]",
             )
             return

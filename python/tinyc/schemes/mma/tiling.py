@@ -9,14 +9,13 @@ from tinyc.analysis.candidate import MatrixProduct
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.target.role_registers import WARPGROUP_THREADS
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 Schedule = Literal["simple", "cooperative", "pingpong"]
 Along = Literal["m", "n"]
 Algorithm = Literal["implicit_gemm", "splitk_serial", "splitk_parallel"]
-#: Threads of the warpgroup that loads where warps are specialised.
-PRODUCER_THREADS = 128
 #: How many warpgroups have a tile each in the schedule `pingpong`.
 PINGPONG_UNITS = 2
 #: The workspaces of slices of k.
@@ -73,7 +72,7 @@ class MmaTiling:
     @property
     def threads(self) -> int:
         """The threads of a CTA."""
-        return self.consumers * self.unit_threads + (PRODUCER_THREADS if self.is_persistent else 0)
+        return self.consumers * self.unit_threads + (WARPGROUP_THREADS if self.is_persistent else 0)
 
     @property
     def accumulators_per_thread(self) -> int:
