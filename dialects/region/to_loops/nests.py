@@ -53,20 +53,21 @@ def scan_nest(elements: Elements, kernel: Kernel, nest: ScanNest, low: ir.Value,
     kind = ir.MemRefType.get([TILE if after else 1], scalars.register_type(accumulator_element(op)))
     accumulators = memref.alloca(kind, [], [], loc=here("acc"))
     with ExitStack() as stack:
-        before = loops_over(elements, stack, nest.parallel, shape[: scan.axis], low, high)
-        between = stack.enter_context(elements.loops(after[:-1]))
-        tile = stack.enter_context(elements.loop(0, innermost, TILE))
-        count = arith.minsi(elements.index(TILE), arith.subi(elements.extent(innermost), tile))
-        with elements.loop(0, count, below=TILE) as offset:
+        row = loops_over(elements, stack, nest.parallel, nest.rows, low, high)
+        before, between = row[: scan.axis], row[scan.axis : -1]
+        first = arith.muli(row[-1], elements.index(TILE)) if after else elements.index(0)
+        end = arith.minsi(arith.addi(first, elements.index(TILE)), elements.extent(innermost))
+        near = tile_along(elements, stack, first, end, innermost)
+        with elements.loop(0, near.count, below=TILE) as offset:
             memref.store(initial(op), accumulators, [offset])
-        with elements.loop(0, extent) as step, elements.loop(0, count, below=TILE) as offset:
+        with elements.loop(0, extent) as step, elements.loop(0, near.count, below=TILE) as offset:
             hints.mark(step, [scan.axis], is_in_order=True)
             if after:
                 hints.mark(offset, [len(shape) - 1])
             for axis, counter in enumerate((*before, step, *between)):
                 hints.mark(counter, [axis], is_in_order=axis == scan.axis)
             position = elements.mirrored(step, extent) if scan.reverse else step
-            index = (*before, position, *between, *([elements.moved(tile, offset)] if after else []))
+            index = (*before, position, *between, *([elements.moved(near.first, offset)] if after else []))
             so_far = memref.load(accumulators, [offset])
             with_this = elements.combined(op, so_far, elements.scanned(op, scan, index))
             memref.store(with_this, accumulators, [offset])

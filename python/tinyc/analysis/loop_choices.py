@@ -4,13 +4,14 @@ In: a plan, the defaults of a nest of loops, and whom to tell what speaks agains
 the plan's field `loop` are counted from 0: the loops of the kernel, outermost first. Source: 003, LoopStrategy.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from tinyc.diagnostics import InternalError
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 
 #: Told the name of an error, the field that it is about, and the message that goes on after the field's name.
@@ -28,14 +29,14 @@ class LoopChoices:
     refuse: Refuse
     kept: frozenset[int] = frozenset()
 
-    def parallel(self, loops: Shape, default: int) -> int:
-        """How many of the leading `loops` are in the parallel one."""
-        given = (self.plan.loop or {}).get("parallelize")
+    def parallel(self, loops: Sequence[Dim], default: int, axes: Sequence[int] | None = None) -> int:
+        """How many of the leading `loops` are in the parallel one; `axes` are their numbers, 0, 1, … if not given."""
+        given, numbers = (self.plan.loop or {}).get("parallelize"), [*(range(len(loops)) if axes is None else axes)]
         if given is None:
             return default
-        if tuple(given) == tuple(range(len(given))) and len(given) <= len(loops):
+        if [*given] == numbers[: len(given)]:
             return len(given)
-        known = ", ".join(str([*range(count)]) for count in range(len(loops) + 1))
+        known = ", ".join(str(numbers[:count]) for count in range(len(loops) + 1))
         message = f"parallelizes {[*given]}, and the parallel loop is made of the leading loops; choose {known}"
         self.refuse("PlanMismatch", "loop", message)
         return default
@@ -107,7 +108,7 @@ def leading_axes(count: int) -> list[int]:
     return [*range(count)]
 
 
-def enough_loops(loops: Shape, turns: int) -> int:
+def enough_loops(loops: Sequence[Dim], turns: int) -> int:
     """How many of the leading loops have enough turns together."""
     for count in range(len(loops)):
         if extents.is_nonnegative(extents.product(loops[:count]) - turns):

@@ -54,6 +54,11 @@ class ElementNest:
         """The trip count of the parallel outer loop."""
         return extents.product(self.parallel)
 
+    @property
+    def parallel_axes(self) -> list[int]:
+        """The axes, as a plan counts them, in the parallel loop."""
+        return leading_axes(len(self.parallel))
+
 
 @dataclass(frozen=True)
 class OrderedNest(ElementNest):
@@ -64,14 +69,21 @@ class OrderedNest(ElementNest):
 
 @dataclass(frozen=True)
 class ScanNest(ElementNest):
-    """A walk along the axis of a scan, for each element of the axes `parallel` before it; `dims` as in `KernelLoops`.
+    """A walk along the axis of a scan, for each row of the other axes, `rows`; `dims` as in `KernelLoops`.
 
-    All results are at its elements.
+    Rows that are neighbours along the innermost axis are walked together: of that, `rows` has the tiles. All results
+    are at the scan's elements.
     """
 
     op: tiny.ReduceOp
     scan: Scan
     dims: DimAxes
+    rows: Shape
+
+    @property
+    def parallel_axes(self) -> list[int]:
+        """Those in the parallel loop."""
+        return self.scan.axes_of_rows(len(self.loops))[: len(self.parallel)]
 
 
 @dataclass(frozen=True)
@@ -201,7 +213,8 @@ def nest_decisions(nest: LoopNest) -> Decisions:
     if isinstance(nest, BlockNest):
         tiles = tuple({"axis": side, "size": nest.size} for side in sorted(nest.sides))
         return {"loop": {"parallelize": leading_axes(nest.parallel), "tile": tiles}}
-    loop: dict[str, object] = {"parallelize": leading_axes(len(nest.parallel))}
+    axes = leading_axes(len(nest.parallel)) if isinstance(nest, StepNest) else nest.parallel_axes
+    loop: dict[str, object] = {"parallelize": axes}
     if isinstance(nest, StepNest) and nest.steps.in_tiles:
         loop["tile"] = ({"axis": len(nest.steps.loops.extents) - 1, "size": nest.steps.tile},)
     return {"loop": loop}
@@ -235,7 +248,12 @@ def _scan_nest(kernel: KernelLoops, choices: LoopChoices) -> ScanNest:
     assert isinstance(op, tiny.ReduceOp)  # what scans
     choices.refuse_tiles()
     shape = tensor_type(op.output.type).shape
-    return ScanNest(_parallel(shape[: scan.axis], choices), shape, op, scan, kernel.dims)
+    axes = scan.axes_of_rows(len(shape))
+    rows = [shape[axis] for axis in axes]
+    if axes and axes[-1] > scan.axis:
+        rows[-1] = extents.ceildiv(rows[-1], GENERIC_CPU.tile_elements)
+    parallel = choices.parallel(rows, enough_loops(rows, GENERIC_CPU.enough_turns), axes)
+    return ScanNest(tuple(rows[:parallel]), shape, op, scan, kernel.dims, tuple(rows))
 
 
 def _in_blocks(steps: CpuSteps, choices: LoopChoices) -> BlockNest | None:

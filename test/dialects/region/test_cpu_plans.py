@@ -10,6 +10,7 @@ import tinyc
 from analysis_programs import contraction_programs
 from analysis_programs.cpu_kernels import agrees, scaled, spread
 from analysis_programs.region_kernels import matmul, one_kernel_program
+from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
 from parameters import seeds
 from programs.random_plans import REFUSALS, random_plan, unless_refused
@@ -198,6 +199,31 @@ def test_the_parallel_loop_has_the_axes_that_the_plan_says(axes, turns):
     model = planned(softmax(), loop={"parallelize": axes})
     assert f"grid = [{turns}, 1, 1]" in model.text("exec")
     assert agrees(softmax(), model)
+
+
+def sums_along(axis, *shape):
+    """Running sums along an axis."""
+    p = Program(x=f"f32 {' '.join(map(str, shape))}")
+    p.result(running(p, p["x"], axis, "sum", "f32", False, False))
+    return p
+
+
+@pytest.mark.parametrize(
+    ("axis", "axes", "turns"),
+    [(0, [1], 6), (0, [1, 2], 12), (1, [0, 2], 10), (2, [0, 1], 30), (2, [0], 5), (1, None, 10)],
+)
+def test_rows_of_a_scan_are_shared_by_threads_whatever_axis_is_walked(axis, axes, turns):
+    p, loop = sums_along(axis, 5, 6, 200), {} if axes is None else {"loop": {"parallelize": axes}}
+    model = planned(p, **loop)
+    assert f"grid = [{turns}, 1, 1]" in model.text("exec")
+    assert agrees(p, model)
+    assert same_bits(p, model, planned(p, threads=5, **loop))
+
+
+def test_the_axis_that_is_walked_is_not_parallel():
+    name, message = refusal(sums_along(0, 5, 6, 200), loop={"parallelize": [0]})
+    assert name == "PlanMismatch"
+    assert "parallelizes [0], and the parallel loop is made of the leading loops; choose [], [1], [1, 2]" in message
 
 
 def test_a_tile_of_steps_and_a_block_of_a_transpose_have_the_size_that_the_plan_says():

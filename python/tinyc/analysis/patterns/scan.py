@@ -32,6 +32,10 @@ class Scan:
     reverse: bool
     exclusive: bool
 
+    def axes_of_rows(self, rank: int) -> list[int]:
+        """The other axes, of a result of so many: each of their elements is a row that is walked along."""
+        return [axis for axis in range(rank) if axis != self.axis]
+
 
 @dataclass(frozen=True)
 class _Run:
