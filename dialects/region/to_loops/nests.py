@@ -55,8 +55,10 @@ def scan_nest(elements: Elements, kernel: Kernel, nest: ScanNest, low: ir.Value,
     with ExitStack() as stack:
         row = loops_over(elements, stack, nest.parallel, nest.rows, low, high)
         before, between = row[: scan.axis], row[scan.axis : -1]
-        first = arith.muli(row[-1], elements.index(TILE)) if after else elements.index(0)
-        end = arith.minsi(arith.addi(first, elements.index(TILE)), elements.extent(innermost))
+        first, end = elements.index(0), elements.extent(innermost)
+        if after and nest.rows[-1] != 1:  # a tile of several
+            first = arith.muli(row[-1], elements.index(TILE))
+            end = arith.minsi(arith.addi(first, elements.index(TILE)), end)
         near = tile_along(elements, stack, first, end, innermost)
         with elements.loop(0, near.count, below=TILE) as offset:
             memref.store(initial(op), accumulators, [offset])
