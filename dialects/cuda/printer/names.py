@@ -139,6 +139,8 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
         return _bounded_by(value, extents) or _of_threads(value)
     if kind == "i1" and isinstance(value.owner, arith.CmpIOp) and _is_next(value.owner.lhs):
         return "wraps"
+    if kind == "i1" and _is_oddness(value.owner):
+        return "is_odd"
     if kind == "i1":
         return "inside" if isinstance(value.owner, arith.CmpIOp | arith.AndIOp) else "holds"
     if kind == "i32":
@@ -149,6 +151,14 @@ def _by_type(value: ir.Value, extents: Mapping[ir.Value, str]) -> str:
 def _is_next(value: ir.Value) -> bool:
     """Whether a value is a word that a loop goes on with."""
     return isinstance(value, ir.OpResult) and str(value.type) == "i32" and _of_word(value).startswith("next_")
+
+
+def _is_oddness(op: object) -> bool:
+    """Whether an op compares the lowest bit of a word with 1."""
+    if not isinstance(op, arith.CmpIOp) or _number(op.rhs) != 1:
+        return False
+    rest = op.lhs.owner
+    return isinstance(rest, arith.AndIOp) and _number(rest.operands[1]) == 1
 
 
 def _carried(argument: ir.BlockArgument) -> str:
