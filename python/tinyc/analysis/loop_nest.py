@@ -55,9 +55,9 @@ class ElementNest:
         return extents.product(self.parallel)
 
     @property
-    def parallel_axes(self) -> list[int]:
-        """The axes, as a plan counts them, in the parallel loop."""
-        return leading_axes(len(self.parallel))
+    def loop_decisions(self) -> Decisions:
+        """What a plan's field `loop` says of them: the axes in the parallel loop."""
+        return {"parallelize": leading_axes(len(self.parallel))}
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class ScanNest(ElementNest):
     rows: Shape
 
     @property
-    def parallel_axes(self) -> list[int]:
-        """Those in the parallel loop."""
-        return self.scan.axes_of_rows(len(self.loops))[: len(self.parallel)]
+    def loop_decisions(self) -> Decisions:
+        """As above; the axis that is walked is none of those in the parallel loop."""
+        return {"parallelize": self.scan.axes_of_rows(len(self.loops))[: len(self.parallel)]}
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,13 @@ class StepNest:
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
         return extents.ceildiv(extents.product(self.parallel), self.tile)
+
+    @property
+    def loop_decisions(self) -> Decisions:
+        """What a plan's field `loop` says of them: the axes in the parallel loop, the tile of the last one."""
+        tiles = ({"axis": len(self.steps.loops.extents) - 1, "size": self.steps.tile},)
+        parallel = leading_axes(len(self.parallel))
+        return {"parallelize": parallel, "tile": tiles} if self.steps.in_tiles else {"parallelize": parallel}
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,12 @@ class BlockNest:
     def loops(self) -> Shape:
         """The axes as a plan counts them."""
         return self.steps.loops.extents
+
+    @property
+    def loop_decisions(self) -> Decisions:
+        """What a plan's field `loop` says of them: the axes in the parallel loop, a block's sides."""
+        tiles = tuple({"axis": side, "size": self.size} for side in sorted(self.sides))
+        return {"parallelize": leading_axes(self.parallel), "tile": tiles}
 
 
 #: The fields of a plan that are no decision of loops; and those that a nest has where they are given.
@@ -210,14 +223,7 @@ def nest_decisions(nest: LoopNest) -> Decisions:
         return product_decisions(nest)
     if isinstance(nest, CpuAttention):
         return attention_decisions(nest)
-    if isinstance(nest, BlockNest):
-        tiles = tuple({"axis": side, "size": nest.size} for side in sorted(nest.sides))
-        return {"loop": {"parallelize": leading_axes(nest.parallel), "tile": tiles}}
-    axes = leading_axes(len(nest.parallel)) if isinstance(nest, StepNest) else nest.parallel_axes
-    loop: dict[str, object] = {"parallelize": axes}
-    if isinstance(nest, StepNest) and nest.steps.in_tiles:
-        loop["tile"] = ({"axis": len(nest.steps.loops.extents) - 1, "size": nest.steps.tile},)
-    return {"loop": loop}
+    return {"loop": nest.loop_decisions}
 
 
 def _nest_fields(nest: LoopNest) -> tuple[str, ...]:
