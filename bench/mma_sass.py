@@ -3,19 +3,23 @@
     .venv/bin/python bench/mma_sass.py --kernels ../kernels --record       # writes bench/results/mma_sass.txt
 
 DIR has the checkouts that `bench/clock.py` takes, and in triton/ what clock_kernels/matmul_in_triton.py writes. ptxas,
-nvdisasm and nvcc are needed, no GPU. The second table has the plans that the cost model ranks first for some shapes: a
-kernel of theirs that spills, has a stack, or of which ptxas warns, is MISSED, and then the exit status is 1.
+nvdisasm and nvcc are needed, no GPU. Other tables have the plans that the cost model ranks first for some shapes, and
+the first one of each element type, layout and epilogue: a kernel of theirs that spills, has a stack, of which ptxas
+warns, or that lacks what its architecture multiplies and copies by, is MISSED, and then the exit status is 1.
 """
 
 import argparse
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import tinyc
 from clock_kernels import FAST_CU, TENSOR_GEMM
 from clock_kernels.triton_matmul import triton_products
 from figures import Figures, machine, show
+from gemm_cases import EPILOGUES, KINDS, LAYOUTS, Product
 from ptxsim.clock.sass.toolchain import find_sass_tools
 from tinyc.text.table import Table
 
@@ -53,6 +57,13 @@ BESIDE = (
 )
 #: Of the plans of each shape, so many of the first.
 FIRST = 4
+#: What a kernel multiplies, reads fragments and copies by: one of each set.
+INSTRUCTIONS = {
+    "sm_80": ({"HMMA", "IMMA"}, {"LDSM"}, {"LDGSTS"}),
+    "sm_90a": ({"HGMMA", "IGMMA"}, {"UTMALDG"}),
+}
+#: The sizes at which there is one of each element type, layout and epilogue.
+OF_ALL_KINDS = (2048, 2048, 1024)
 
 
 def row_of(name: str, sass: KernelSass) -> tuple[object, ...]:
@@ -92,24 +103,38 @@ def beside_others(kernels: Path) -> tuple[list[Table], Figures]:
 
 def chosen_plans() -> tuple[Table, Figures]:
     """Each plan that is among the first of a shape."""
-    rows, figures = [], Figures("kernels of the plans that the cost model ranks first")
-    faulty = 0
+    kernels: dict[str, KernelSass] = {}
     for arch in ARCHS:
-        seen = set()
         for sizes in SHAPES:
             for each in ranked(arch, sizes)[:FIRST]:
                 name = f"{arch}: {named(each.tiling)}, k {sizes[2]}"
-                if name in seen:
-                    continue
-                seen.add(name)
-                sass = sass_of(model_of(arch, plan_of(each.tiling), sizes).text("ptx"), arch)
-                use = sass.resources
-                faulty += bool(use.spill_store_bytes or use.stack_bytes or sass.warnings)
-                rows.append(row_of(f"{name}, of {'x'.join(map(str, sizes))}", sass))
-                print(*rows[-1], file=sys.stderr)
+                if name not in kernels:
+                    kernels[name] = sass_of(model_of(arch, plan_of(each.tiling), sizes).text("ptx"), arch)
+    return judged(f"the first {FIRST} plans of {len(SHAPES)} shapes", kernels, NOTE)
+
+
+def kernels_of_all_kinds() -> tuple[Table, Figures]:
+    """The plan that is chosen, of each element type, layout and epilogue."""
+    kernels: dict[str, KernelSass] = {}
+    for arch, element, layout, epilogue in itertools.product(ARCHS, KINDS, LAYOUTS, EPILOGUES):
+        product = Product(*OF_ALL_KINDS, element, layout, epilogue)
+        model = tinyc.compile(product.program, target="sim", arch=arch, plan=product.plan(None))
+        kernels[f"{arch}: {product}"] = sass_of(model.text("ptx"), arch)
+    return judged("the first plan of all element types, layouts and epilogues", kernels)
+
+
+def judged(title: str, kernels: Mapping[str, KernelSass], note: str = "") -> tuple[Table, Figures]:
+    """Kernels by what they are of, whose names begin with the architecture."""
+    figures, rows = Figures(title), [row_of(*each) for each in kernels.items()]
+    spilt = sum(sass.is_spilt or bool(sass.warnings) for sass in kernels.values())
     figures.row("kernels", len(rows), "")
-    figures.row("with spills, a stack, or warnings of ptxas", faulty, "", most=0)
-    return Table(f"the first {FIRST} plans of {len(SHAPES)} shapes", COLUMNS, tuple(rows), NOTE), figures
+    figures.row("with spills, a stack, or warnings of ptxas", spilt, "", most=0)
+    for arch, wanted in INSTRUCTIONS.items():
+        of_arch = [sass for name, sass in kernels.items() if name.startswith(f"{arch}:")]
+        for what in wanted:
+            has = sum(bool(what & sass.opcodes) for sass in of_arch)
+            figures.row(f"on {arch}, without {' or '.join(sorted(what))}", len(of_arch) - has, "", most=0)
+    return Table(title, COLUMNS, tuple(rows), note), figures
 
 
 def main() -> int:
@@ -121,9 +146,9 @@ def main() -> int:
     tools = find_sass_tools()
     heading = machine(PACKAGES, f"ptxas {tools.ptxas_version}", f"nvdisasm {tools.nvdisasm_version}")
     beside, compared = beside_others(options.kernels) if options.kernels else ([], None)
-    plans, judged = chosen_plans()
-    figures = [each for each in (compared, judged) if each is not None]
-    tables = [*(each.table for each in figures), *beside, plans]
+    (plans, of_plans), (kinds, of_kinds) = chosen_plans(), kernels_of_all_kinds()
+    figures = [each for each in (compared, of_plans, of_kinds) if each is not None]
+    tables = [*(each.table for each in figures), *beside, plans, kinds]
     show(heading, *tables)
     if options.record:
         with RESULTS.open("w", encoding="utf-8") as file, redirect_stdout(file):

@@ -25,9 +25,15 @@ class KernelSass:
     warnings: tuple[PtxasWarning, ...]
 
     @property
-    def names(self) -> set[str]:
-        """The instructions that it has, with their modifiers."""
-        return {each.name for each in self.function.instructions}
+    def opcodes(self) -> set[str]:
+        """The instructions that it has, without their modifiers."""
+        return {each.opcode for each in self.function.instructions}
+
+    @property
+    def is_spilt(self) -> bool:
+        """Whether registers go to local memory, or a stack is there."""
+        use = self.resources
+        return bool(use.spill_store_bytes or use.spill_load_bytes or use.stack_bytes)
 
     @cached_property
     def main_loop(self) -> tuple[SassInstruction, ...]:

@@ -40,13 +40,11 @@ def test_a_plan_that_is_chosen_makes_good_code(arch, sizes, place):
     tiling = ranked(arch, sizes)[place].tiling
     model = model_of(arch, plan_of(tiling), sizes)
     sass = sass_of(model.text("ptx"), arch, "" if tiling.finishes else "_init")  # the kernel that multiplies
-    use = sass.resources
-    assert (use.spill_store_bytes, use.spill_load_bytes, use.stack_bytes) == (0, 0, 0)
+    assert not sass.is_spilt
     assert not sass.warnings
-    opcodes = {name.split(".")[0] for name in sass.names}
-    assert not opcodes & {"LDL", "STL"}
+    assert not sass.opcodes & {"LDL", "STL"}
     is_copied = "cp.async.c" in model.text("ptx")  # pitches that cp.async cannot take pass through registers
-    assert opcodes >= ({"HMMA", "LDSM"} | ({"LDGSTS"} if is_copied else set()) if arch == "sm_80" else {"HGMMA"})
+    assert sass.opcodes >= ({"HMMA", "LDSM"} | ({"LDGSTS"} if is_copied else set()) if arch == "sm_80" else {"HGMMA"})
     assert sass.products_of_loop > 0
     if arch == "sm_90a":
         assert [name for name in sass.between_products if not ADDRESSES.match(name)] == []

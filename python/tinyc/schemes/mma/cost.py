@@ -257,11 +257,12 @@ def _staging_cycles(tiling: MmaTiling, loads: Sequence[Load], case: MmaCase) -> 
 def _gap_cycles(tiling: MmaTiling, loads: Sequence[Load], resident: int, case: MmaCase) -> float:
     """Cycles between two tiles along k in which nothing is multiplied.
 
-    Warpgroups that load themselves start their copies in it.
+    Warpgroups that load themselves start their copies in it, all of a CTA's behind one barrier; those of the schedule
+    `cooperative` go on from each other.
     """
     at_a_time, rates = resident, case.target.matrix
-    if case.unit.is_wgmma:  # warpgroups go on from each other, but where they have tiles of their own, in turn
-        at_a_time *= 1 if tiling.schedule == "pingpong" else tiling.consumers
+    if case.unit.is_wgmma:
+        at_a_time *= tiling.consumers if tiling.schedule == "cooperative" else 1
         if tiling.wait_depth:
             at_a_time += 1
     gap = rates.step_gap_cycles
