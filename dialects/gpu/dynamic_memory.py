@@ -1,6 +1,7 @@
 """Dynamic shared memory of a kernel: where its swizzled tiles and its mbarriers are, and how much it takes.
 
-A kernel that has either has all of its tiles there; any other kernel has them in static shared memory.
+A kernel that has either, or tiles in the place of others, has all of its tiles there; any other kernel has them in
+static shared memory.
 """
 
 from tinyc.dialects.gpu.dialect import MbarrierType, SmemType, TgpuOp, mbarrier_stages, staged_tile
@@ -34,13 +35,14 @@ def _placed(kernel: GpuKernel) -> tuple[dict[ir.Value, int], int]:
     results = [result for op in kernel.ops if isinstance(op, TgpuOp) for result in op.results]
     tiles = {each: staged_tile(each.type) for each in results if isinstance(each.type, SmemType)}
     barriers = {each: mbarrier_stages(each.type) for each in results if isinstance(each.type, MbarrierType)}
-    if not barriers and all(each.is_plain for each in tiles.values()):
+    overlays = {each for each in tiles if OVERLAY in each.owner.attributes}
+    if not barriers and not overlays and all(each.is_plain for each in tiles.values()):
         return {}, 0
     offsets: dict[ir.Value, int] = {}
     end = 0
     over = 0
     for value, staged in tiles.items():
-        is_over = OVERLAY in value.owner.attributes
+        is_over = value in overlays
         offsets[value] = _aligned(over if is_over else end)
         end = max(end, offsets[value] + staged.size_bytes)
         over = offsets[value] + staged.size_bytes if is_over else over

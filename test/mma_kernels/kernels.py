@@ -147,8 +147,8 @@ FRAGMENTS = ProductKernel(
 )
 #: R comes to the epilogue by TMA, to buffers of two slabs in turn.
 RESIDUAL = ProductKernel("residual", "sm_90a", {**_LARGE, "cluster": [1, 1]}, (256, 256, 128), 2, adds_residual=True)
-#: Here by cp.async, to where the circular buffer was.
-RESIDUAL_OF_WARPS = ProductKernel("residual of warps", "sm_80", _WARPS, (64, 128, 192), adds_residual=True)
+#: Here by cp.async, to where the circular buffer was: the last copies, of zeros, are to where R comes to.
+RESIDUAL_OF_WARPS = ProductKernel("residual of warps", "sm_80", _WARPS, (64, 128, 160), adds_residual=True)
 #: The CTAs of a tile take turns, or a kernel behind adds what they leave; a slice has more steps than there are stages.
 SERIAL_OF_WARPS, PARALLEL_OF_WARPS = (
     ProductKernel(f"{name} slices of warps", "sm_80", {**_WARPS, **order, "split_k": 3}, (64, 128, 576))

@@ -103,10 +103,6 @@ class Pricing:
             found = self._known[group] = self._priced(group)
         return found
 
-    def kind_of(self, priced: Priced) -> KernelKind[Any]:
-        """The scheme of a priced candidate."""
-        return next(kind for kind in self.kinds if kind.name == priced.scheme)
-
     def least_seconds(self, groups: Sequence[Group]) -> float:
         """A time that no choice of kernels for the nodes of some groups goes below.
 

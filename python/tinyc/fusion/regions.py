@@ -3,9 +3,8 @@
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
+from tinyc.analysis.local_edges import local_edges
 from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group, results_of
@@ -13,14 +12,13 @@ from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Sib
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Priced, Pricing
 from tinyc.plan.fields import Plan
-from tinyc.schemes.scheme import KernelKind
 
 
 @dataclass(frozen=True)
 class Region:
     """One kernel: its nodes in program order, the tensors that it writes, and those that it reads from memory.
 
-    `plan` has what its formation decides of one: the algorithm of its contraction, and where its local edges live.
+    `plan` has what its formation decides of one: where its local edges live.
     """
 
     members: tuple[str, ...]
@@ -92,19 +90,16 @@ def _require_written(graph: FusionGraph, groups: Sequence[Group]) -> None:
 def _region(group: Group, pricing: Pricing) -> Region:
     results = sorted(group.results, key=group.graph.position.__getitem__)
     priced = pricing.of(group)
-    return Region(group.sequence, tuple(results), group.reads, priced, _plan(group, pricing.kind_of(priced)))
+    return Region(group.sequence, tuple(results), group.reads, priced, _plan(group))
 
 
-def _plan(group: Group, kind: KernelKind[Any]) -> Plan:
-    """What its formation decides of a region's plan (000 §4.1, 6 and 7)."""
+def _plan(group: Group) -> Plan:
+    """What its formation decides of a region's plan (000 §4.1)."""
     if group.ordered:
         return Plan()
-    values, pattern = group.graph.values, kind.pattern or contraction_pattern_of(group.loops)
+    values = group.graph.values
     edges = local_edges(group.loops, lambda phase: values[phase.block.name])
-    return Plan(
-        algo_choice=None if pattern is None else {pattern: kind.algorithm},
-        local_edges=tuple(edge.values for edge in edges) or None,
-    )
+    return Plan(local_edges=tuple(edge.values for edge in edges) or None)
 
 
 def _siblings(one: Group, other: Group, why: Verdict) -> Siblings:

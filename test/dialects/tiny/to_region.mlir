@@ -27,8 +27,7 @@ func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}, %y: tensor<12xf32>) -> te
 // CHECK: "tiny.cast"
 // CHECK: "tiny.add"
 // CHECK: "tiny.relu"
-// CHECK: {plan = {algo_choice = {matmul = "implicit_gemm"},
-// CHECK-SAME: local_edges = [{buffer = "reg", from = "sum_k", to = "relu"}]}, sym_name = "matmul_add_relu"}
+// CHECK: {plan = {local_edges = [{buffer = "reg", from = "sum_k", to = "relu"}]}, sym_name = "matmul_add_relu"}
 // CHECK-NOT: "region.kernel"
 // CHECK-LABEL: func.func @main(%arg0: tensor<8x5xf16>
 func.func @main(%a: tensor<8x5xf16>, %b: tensor<5x6xf16>, %bias: tensor<6xf16>) -> tensor<8x6xf32> {

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
-from mma_kernels.plans import SHAPES, named, ranked
+import tinyc
+from mma_kernels.kernels import GEMM
+from mma_kernels.plans import SHAPES, model_of, named, plan_of, ranked
 from schemes.candidates import gemm
 from schemes.judging import SM80, SM90
 from tinyc.plan.fields import Plan
@@ -193,6 +195,20 @@ def test_a_choice_is_the_same_for_every_hash_seed():
         found.add(done.stdout)
     (order,) = found
     assert order.count("\n") > 100
+
+
+@pytest.mark.parametrize("sizes", SHAPES, ids=str)
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_a_program_is_compiled_by_the_plan_that_is_ranked_first(arch, sizes):
+    compiled = tinyc.compile(GEMM, target="sim", arch=arch, bind=dict(zip("MNK", sizes, strict=True)))
+    assert compiled.text("plan") == model_of(arch, plan_of(ranked(arch, sizes)[0].tiling), sizes).text("plan")
+
+
+@BOTH
+@pytest.mark.parametrize("sizes", [(128, 128, 16384), (16, 1024, 28672), (64, 64, 65536)])
+def test_few_tiles_along_a_long_k_are_sliced_by_default(target, sizes):
+    best = choice(target, *sizes).ranked[0].tiling
+    assert best.slices > 1
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])

@@ -120,6 +120,30 @@ def test_sizes_of_a_run_choose_between_two_kernels_with_slices(algorithm):
         np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("algorithm", [SERIAL, PARALLEL])
+@pytest.mark.parametrize(("arch", "plan"), [("sm_80", WARPS), ("sm_90a", {**SIMPLE, "stages": 3})])
+def test_each_slice_of_a_short_k_has_something_in_both_kernels(arch, plan, algorithm):
+    """The other kernel, whose loads need nothing of the sizes, keeps the depth: deeper tiles were fewer than slices."""
+    model = tinyc.compile(
+        GEMM, target="sim", arch=arch, plan=sliced({**plan, "tile": [64, 64, 16]}, algorithm, slices=3), bind={"K": 48}
+    )
+    for m, n in ((40, 72), (39, 70)):
+        random = np.random.default_rng(m)
+        x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, 48), (48, n), (n,)))
+        expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
+        np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("n", [8, 24])
+def test_few_columns_are_stored_by_way_of_a_tile_that_no_swizzle_is_for(n):
+    plan = {"scheme": "mma", "split_k": 2, "algo_choice": {"matmul": PARALLEL}}
+    model = tinyc.compile(GEMM, target="sim", arch="sm_80", plan=plan, bind={"M": 64, "N": n, "K": 512})
+    random = np.random.default_rng(n)
+    x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((64, 512), (512, n), (n,)))
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
+    np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+
+
 def test_more_slices_than_are_added_at_a_time():
     sizes = {"M": 64, "N": 64, "K": 19 * 32}
     model = tinyc.compile(GEMM, target="sim", arch="sm_80", plan=sliced(WARPS, PARALLEL, slices=19), bind=sizes)

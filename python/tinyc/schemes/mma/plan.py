@@ -125,7 +125,7 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
 
     All of its warps load, so that it is in the schedule `simple`, and has no cluster. Its tile is chosen anew: what
     passes through registers leaves room for fewer accumulators. It is transposed where the other one is, with its rows:
-    slices of k hand sums on alike.
+    slices of k hand sums on alike. Where k is sliced it keeps its depth, so that each slice has something of k.
     """
     fields = (
         "tile",
@@ -141,12 +141,13 @@ def unaligned_plan(plan: Plan, case: MmaCase) -> Plan:
     )
     kept = dataclasses.replace(plan, **dict.fromkeys(fields), schedule="simple", wait_depth=0)
     given = given_of(kept, case)
-    rows, columns = tiling_of(plan, case.unit.threads).unit_tile
+    aligned = tiling_of(plan, case.unit.threads)
+    rows, columns = aligned.unit_tile
     is_transposed, has_few_rows = orientation_of(case).transposes(rows, columns), not case.unit.admits(rows, columns)
-    tile = (rows if is_transposed and has_few_rows else None, None, None)
+    tile = (rows if is_transposed and has_few_rows else None, None, aligned.tile[2] if aligned.slices > 1 else None)
     loading = dataclasses.replace(given.loading, guarded=False)
     tiling = chosen(dataclasses.replace(given, tile=tile, loading=loading, is_transposed=is_transposed), case)
-    assert tiling is not None, case.refusals  # there is one for whatever tensor cores multiply
+    assert tiling is not None, case.refusals.errors  # there is one for whatever tensor cores multiply
     return _with_tiling(kept, tiling, case)
 
 

@@ -182,8 +182,8 @@ def _slices(given: Given, tile: tuple[int, int, int], case: MmaCase) -> Iterator
     ctas, steps = -(-m // tile[0]) * -(-n // tile[1]) * batch, -(-k // tile[2])
     fill = case.target.sms // ctas
     most = min(_MOST_SLICES, steps // _STEPS_OF_A_SLICE)
-    whole = [_without_empty(each, steps) for each in (fill // 2, fill, 2 * fill) if 2 <= each <= most]
-    useful = list(dict.fromkeys(whole))
+    wanted = (min(each, most) for each in (fill // 2, fill, 2 * fill))
+    useful = list(dict.fromkeys(_without_empty(each, steps) for each in wanted if each >= 2))
     if given.algorithm in algorithms:
         useful = useful or [2]
     yield from itertools.product(algorithms, useful)
