@@ -4,6 +4,7 @@
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,6 +81,12 @@ def fits_slices(kernel, element, layout, epilogue, algorithm):
     return fits_operands(kernel, element, layout, "none", "ragged")
 
 
+def fits_all(kernel, layout, prologue, epilogue, batch, algorithm, told):
+    """Rows that lie beside each other are two runs where batches share B, and a box of TMA has one."""
+    is_two_runs = is_specialised(kernel) and batch == "same_b" and layout[0] == "t"
+    return fits_operands(kernel, "fp16", layout, prologue, "ragged") and not is_two_runs
+
+
 def compiled(kernel, product, algorithm="implicit_gemm"):
     arch, fields = KERNELS[kernel]
     precision = {"precision": "tf32"} if product.element == "fp32" else {}
@@ -148,6 +155,24 @@ def test_sizes_that_a_run_tells(kernel, element, layout):
     model = compiled(kernel, Product(element, layout, epilogue="bias", dynamic=True))
     for sizes in SIZES["ragged"], SIZES["odd"]:
         assert_right(model, Product(element, layout, epilogue="bias", sizes=sizes, dynamic=True).inputs())
+
+
+@pairwise(
+    fits_all,
+    kernel=(name for name in KERNELS if name != "narrow_warps"),
+    layout=("nn", "tn"),
+    prologue=("none", "scale", "shift"),
+    epilogue=("column", "residual", "outputs"),
+    batch=("one", "batched", "same_b"),
+    algorithm=("implicit_gemm", "splitk_serial", "splitk_parallel"),
+    told=("compiled", "run"),
+)
+def test_what_else_meets(kernel, layout, prologue, epilogue, batch, algorithm, told):
+    """What is in front of a product and behind it, batches, slices of k, and sizes that are told at a run."""
+    product = Product("fp16", layout, batch, prologue, epilogue, SIZES["ragged"], dynamic=told == "run")
+    model = compiled(kernel, product, algorithm)
+    for size in ("ragged", "odd") if product.dynamic else ("ragged",):
+        assert_right(model, replace(product, sizes=SIZES[size]).inputs())
 
 
 def to_tf32(values, half):
