@@ -25,7 +25,8 @@ from mma_kernels.plans import Sizes, named, plan_of, ranked
 COLUMNS = ("m × n × k", "chosen", "TFLOP/s", "best by the clock", "TFLOP/s", "time over best", "place", "plans")
 NOTE = (
     "plans: the first by the cost model, and others from all of its list; those that are refused, by tinyc or by the "
-    "clock, are not counted"
+    "clock, are not counted. Of slices of k in turn (splitk_serial) the clock times the first CTA, which waits for no "
+    "other: what it takes to hand sums on is not in their times"
 )
 #: Of the plans, the share that is the first of the list; the others are spread over the rest of it.
 _OF_THE_FIRST = 0.6
