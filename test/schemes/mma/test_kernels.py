@@ -279,6 +279,57 @@ def test_a_remark_tells_how_operands_come_to_shared_memory(arch, sizes, told):
     assert told in remark.message
 
 
+def test_a_mask_of_bytes_asks_for_no_more_than_stores_do():
+    """Threads read what f16 may be stored beside, and copies of 16 bytes are not for: of N = 72, a row of 72 bytes."""
+    operands = {
+        "A": {"dtype": "fp16", "shape": ["M", "K"]},
+        "B": {"dtype": "fp16", "shape": ["K", "N"]},
+        "mask": {"dtype": "bool", "shape": ["M", "N"]},
+    }
+    nodes = [
+        {"uop": "MATMUL", "src": ["A", "B"], "arg": {"dtype": "fp32"}, "out": "C"},
+        {"uop": "WHERE", "src": ["mask", "C", 0.0], "out": "masked"},
+        {"uop": "CAST", "src": ["masked"], "arg": {"to": "fp16"}, "out": "Y"},
+    ]
+    for arch in ("sm_80", "sm_90a"):
+        model = tinyc.compile({"uops": nodes, "values": operands}, target="sim", arch=arch, plan={"scheme": "mma"})
+        (remark,) = [each for each in model.remarks if each.code == "kernel-guarded"]
+        assert "launched where K is a multiple of 8 and N is a multiple of 8; elsewhere" in remark.message
+
+
+TF32 = json.dumps(Product("fp32", "nn", sizes=(256, 256, 128)).document)
+
+
+def test_a_remark_says_what_copies_where_a_producer_could_load():
+    plan = {"scheme": "mma", "precision": "tf32", "tile": [128, 64, 32], "warp_tile": "64x64", "schedule": "simple"}
+    model = tinyc.compile(TF32, target="sim", arch="sm_90a", plan=plan)
+    told = {each.code: each for each in model.remarks}
+    loads, turned = told["operand-staged"], told["product-transposed"]
+    assert "loads B by cp.async, 16 bytes at a time, as f32, and makes f32 of it in registers" in loads.message
+    assert dict(loads.evidence)["load"] == "cp_async"
+    end = ", since B is made in registers, which warpgroups do with the operand along the rows"
+    assert turned.message.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("fields", "remedy"),
+    [
+        (
+            {"tile": [128, 96, 32], "warp_tile": "64x96", "schedule": "cooperative"},
+            """; choose a 'warp_tile' whose columns are a multiple of 64, or write "simple\"""",
+        ),
+        (  # the finished tile takes the room, not stages
+            {"tile": [256, 256, 32], "warp_tile": "128x128", "stages": 2, "schedule": "simple"},
+            "263168 bytes of shared memory per CTA; sm_90a has 232448; choose a smaller tile",
+        ),
+    ],
+)
+def test_what_is_refused_has_a_remedy_that_helps(fields, remedy):
+    with pytest.raises(tinyc.TinycError) as refused:
+        tinyc.compile(TF32, target="sim", arch="sm_90a", plan={"scheme": "mma", "precision": "tf32", **fields})
+    assert remedy in str(refused.value)
+
+
 def test_a_remark_tells_of_a_faster_tile_that_there_is_no_room_for():
     sizes = {"M": 2047, "N": 2049, "K": 2047}
     model = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan={"scheme": "mma"}, bind=sizes)

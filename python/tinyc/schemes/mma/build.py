@@ -64,6 +64,9 @@ def _tell_of_orientation(parts: Parts) -> None:
         f"@{candidate.name} multiplies the transposed operands: of the {m}x{n} accumulators of a {unit}, n is along "
         f"the {parts.unit.rows} rows of an instruction"
     )
+    if parts.unit.admits(m, n):
+        name = " and ".join(parts.product.lhs.names) or "the right operand"
+        message += f", since {name} is made in registers, which warpgroups do with the operand along the rows"
     remark("product-transposed", candidate.where, message, kernel=candidate.name)
 
 
@@ -73,12 +76,16 @@ def _tell_of_loads(parts: Parts) -> None:
     for operand, load in zip((product.lhs, product.rhs), parts.loads, strict=True):
         if load.reason:
             name = " and ".join(operand.names) or "an operand"
-            way = "through registers" if load.kind == "registers" else f"by cp.async, {load.bytes} bytes at a time"
-            way = "by TMA" if parts.is_specialised else way
+            kind = "cp_async" if load.kind == "tma" and not parts.is_specialised else load.kind
+            way = {
+                "tma": "by TMA",
+                "cp_async": f"by cp.async, {load.bytes} bytes at a time",
+                "registers": "through registers",
+            }[kind]
             if load.source is not None:
                 way += f", as {load.source}, and makes {parts.unit.factor} of it in registers"
             message = f"@{candidate.name} loads {name} {way}, since {load.reason}"
-            remark("operand-staged", candidate.where, message, kernel=candidate.name, operand=name, load=load.kind)
+            remark("operand-staged", candidate.where, message, kernel=candidate.name, operand=name, load=kind)
 
 
 def _tell_of_epilogue(parts: Parts) -> None:

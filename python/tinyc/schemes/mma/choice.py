@@ -111,8 +111,11 @@ def _to_judge(given: Given, case: MmaCase) -> Iterator[tuple[MmaTiling, "_Judge"
         yield raw, transposed if orientation.transposes(*raw.unit_tile) else upright
 
 
-def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load], unit: MatrixUnit) -> Iterator[Fault]:
-    """Yield that CTAs cannot share an operand, producers cannot load it, or warpgroups cannot read what is loaded."""
+def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load], unit: MatrixUnit, better_turned: bool) -> Iterator[Fault]:
+    """Yield that CTAs cannot share an operand, producers cannot load it, or warpgroups cannot read what is loaded.
+
+    `better_turned`: producers could load both operands if the transposed ones were multiplied.
+    """
     for number, (side, load) in enumerate(zip("AB", loads, strict=True)):
         length, shared = tiling.tile[number], tiling.cluster[1 - number]
         if shared > 1 and length % (_BOX_LINES * shared):
@@ -122,9 +125,10 @@ def _load_faults(tiling: MmaTiling, loads: tuple[Load, Load], unit: MatrixUnit) 
             )
             yield "UnsupportedPlan", "cluster", message
         if tiling.is_persistent and load.kind != "tma":
+            turned = f"choose a 'warp_tile' whose columns are a multiple of {unit.rows}, or " if better_turned else ""
             message = (
                 f"is '{tiling.schedule}', whose producer loads by TMA, and {side} is not loaded so, since {load.reason}"
-                '; write "simple"'
+                f'; {turned}write "simple"'
             )
             yield "UnsupportedPlan", "schedule", message
         if tiling.wait_depth and load.source is not None:
@@ -159,7 +163,8 @@ class _Judge:
         given, case, tiling = self._given, self._case, raw.transposed if self._is_transposed else raw
         loads = left, right = self._loads_of(tiling)
         as_planned = (right, left) if self._is_transposed else loads
-        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned, case.unit))
+        better_turned = not self._is_transposed and orientation_of(case).prefers_transposed
+        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned, case.unit, better_turned))
         if faults:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)

@@ -137,9 +137,8 @@ class Parts:
         found = residual_accesses(self.origin.kernel, self.kernel_loops, self.contraction)
         if self.is_transposed:
             found = {value: access.transposed for value, access in found.items()}
-        outputs = [self.element_of(number) for number in range(len(self.origin.kernel.yields))]
         held = held_elements(self.loads, self.unit)
-        needs = staged_residuals(self.tiling, [*found.values()], outputs, held, self.is_guarded)
+        needs = staged_residuals(self.tiling, [*found.values()], self.product.results, held, self.is_guarded)
         return {value: (access, needs[at]) for at, (value, access) in enumerate(found.items()) if at in needs}
 
     def residuals_of(self, number: int) -> list[ir.Value]:
@@ -152,7 +151,10 @@ class Parts:
     def needs(self) -> Needs:
         """What has to be a multiple, of an extent, for this kernel to be launched."""
         slots = [slot.needs for slot in (*self.loads, *self.stores)] + [needs for _, needs in self.residuals.values()]
-        return tuple(dict.fromkeys(need for needs in slots for need in needs))
+        found: dict[Dim, int] = {}
+        for extent, multiple in (need for needs in slots for need in needs):
+            found[extent] = math.lcm(found.get(extent, 1), multiple)
+        return tuple(found.items())
 
     @functools.cached_property
     def counts(self) -> tuple[Dim, Dim]:

@@ -100,8 +100,8 @@ def resource_faults(
             yield (
                 "registers",
                 f"are {producer} and {consumer}: with {tiling.consumers} consumers {together} for each "
-                f"{WARPGROUP_THREADS} threads; a CTA of {tiling.threads} is launched with {most} on {target.name}; "
-                f"choose [{producer}, {fitting}]",
+                f"{WARPGROUP_THREADS} threads; a CTA of {tiling.threads} threads is launched with {most} on "
+                f"{target.name}; choose [{producer}, {fitting}]",
             )
             return
     limit = register_limit(tiling, target)
@@ -124,7 +124,7 @@ def resource_faults(
         each = resources.staged_bytes // tiling.stages
         beside = (resources.slab_bytes if tiling.is_persistent else 0) + resources.barrier_bytes
         fitting = (target.shared_bytes_per_cta_optin - beside) // each
-        remedy = f"choose {fitting} stages or a smaller tile" if fitting > 1 else "choose a smaller tile"
+        fewer = f"{fitting} stages or " if 1 < fitting < tiling.stages else ""
         rest = resources.shared_bytes - resources.staged_bytes
         first, second = held
         tiles = f"{bm}x{bk} + {bk}x{bn} {second}" if first is second else f"{bm}x{bk} {first} + {bk}x{bn} {second}"
@@ -132,7 +132,7 @@ def resource_faults(
             "stages",
             f"and 'tile' take {tiling.stages} x ({tiles}) = {resources.staged_bytes} "
             f"bytes and {rest} for the epilogue and barriers, {resources.shared_bytes} bytes of shared memory per CTA; "
-            f"{target.name} has {target.shared_bytes_per_cta_optin}; {remedy}",
+            f"{target.name} has {target.shared_bytes_per_cta_optin}; choose {fewer}a smaller tile",
         )
 
 
