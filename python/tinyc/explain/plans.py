@@ -177,7 +177,7 @@ def _pruned(kernel: str, pruned: Sequence[PrunedPlan]) -> Table:
         (error, counts[error, field], "x".join(map(str, plan.plan.tile or ())), f"'{field}' {message}")
         for (error, field), (plan, message) in first.items()
     )
-    title = f"@{kernel}: {counted(len(pruned), 'plan')} pruned, by the kinds of faults"
+    title = f"@{kernel}: {counted(len(pruned), 'plan')} pruned, by their faults, of which one may have several"
     return Table(title, ("error", "plans", "the first one's tile", "why"), tuple(rows))
 
 

@@ -311,6 +311,13 @@ def test_a_remark_says_what_copies_where_a_producer_could_load():
     assert turned.message.endswith(end)
 
 
+def test_few_columns_of_an_operand_that_has_to_be_made_are_along_the_rows_of_a_wider_tile():
+    program = json.dumps(Product("fp32", "nn", sizes=(4096, 48, 4096)).document)
+    model = tinyc.compile(program, target="sim", arch="sm_90a", plan={"scheme": "mma", "precision": "tf32"})
+    assert "operand-staged" not in {each.code for each in model.remarks if "by TMA" not in each.message}
+    assert 'schedule = "cooperative"' in model.text("plan")
+
+
 @pytest.mark.parametrize(
     ("fields", "remedy"),
     [

@@ -65,7 +65,9 @@ def _orientations(given: Given, case: MmaCase, orientation: Orientation) -> tupl
     if given.tile[:2] != (None, None) or given.unit_tile is not None:
         return False, True
     rows, columns = (_fitting(side)[0] if _is_short(side) else case.unit.rows for side in case.lengths[:2])
-    return (orientation.transposes(rows, columns),)
+    is_transposed = orientation.transposes(rows, columns)
+    # The other way has tiles, too, that are wider than a short n.
+    return (False, True) if orientation.prefers_transposed and not is_transposed else (is_transposed,)
 
 
 def _upright(given: Given, case: MmaCase) -> Iterator[MmaTiling]:
