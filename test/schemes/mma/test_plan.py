@@ -475,8 +475,8 @@ def test_registers_of_which_a_launch_has_less_than_an_sm():
     name, message = refusal(Plan(registers=(48, 232), tile=(128, 256, 64), warp_tile="64x256"), WIDE, SM90)
     assert name == "ResourceExceeded"
     assert message == (
-        "'registers' are 48 and 232: with 2 consumers 512 for each 128 threads; a CTA of 384 is launched with 504 on "
-        "sm_90a; choose [48, 224]"
+        "'registers' are 48 and 232: with 2 consumers 512 for each 128 threads; a CTA of 384 threads is launched with "
+        "504 on sm_90a; choose [48, 224]"
     )
 
 
