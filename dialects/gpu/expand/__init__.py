@@ -12,6 +12,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     swizzled_buffer, chunks  tiles and mbarriers in dynamic shared memory, and how threads share what accesses take
     stage_offsets            where stages begin in shared memory, as loops carry it
     packing                  elements as they are stored beside each other
+    in_turn                  two words that lanes load from shared memory, some the second one first
     fragment_tile            tiles that threads store and load as they have accumulators
     accumulator              the part of an accumulator tile that a thread owns
     planes                   where elements stand in shared memory without bank conflicts

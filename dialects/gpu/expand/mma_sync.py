@@ -1,8 +1,11 @@
 """`tgpu.ldmatrix`, `tgpu.mma_sync` for one thread: its registers of each fragment, and the products piece by piece."""
 
+import functools
+
 from tinyc.codegen.words import AnyWord, Word, as_i32
 from tinyc.dialects.gpu.dialect import GpuTile, accumulator_layout, fragment_tile
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.in_turn import loaded_in_turn
 from tinyc.dialects.gpu.expand.swizzled_buffer import SwizzledBuffer
 from tinyc.dialects.gpu.fragment_layout import PIECE_COLUMNS, PIECE_REGISTERS, PIECE_ROWS
 from tinyc.dialects.gpu.shared_layout import CHUNK_BYTES
@@ -13,10 +16,17 @@ from tinyc.vocabulary.element_type import ElementType
 
 #: Lines of a matrix that ldmatrix loads, a chunk each.
 _LINES = 8
+#: Bytes of the elements that it transposes.
+_TRANSPOSED_BYTES = 2
+#: Lanes that have the words of a line of k beside each other.
+_LANES_OF_K = 4
 
 
 def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
-    """Emit the loads: of A four matrices at a time (16 rows), of B four (16 columns), or the last two."""
+    """Emit the loads: of A four matrices at a time (16 rows), of B four (16 columns), or the last two.
+
+    ldmatrix transposes elements of 16 bits; of 32 bits each element is a word of a lane, which loads it by itself.
+    """
     side, tile = op.side, fragment_tile(op.fragment.type, op.side)
     buffer, workers = expansion.swizzled[op.tiles], expansion.workers
     below, beside = op.warps
@@ -30,8 +40,12 @@ def expand_ldmatrix(expansion: Expansion, op: LdmatrixOp) -> None:
     registers: list[ir.Value] = []
     for offset in range(0, along, 2 * _LINES):
         matrices = 4 if along - offset >= 2 * _LINES else 2
-        loaded = load_matrices(buffer, side, tile_start, start + offset, op.k.value, workers.lane, matrices)
-        _note_fragment(loaded, side, len(registers), along // _LINES * 2)
+        at = buffer, side, tile_start, start + offset, op.k.value, workers.lane, matrices
+        if is_k_major(buffer, side) or tile.element.size_bytes == _TRANSPOSED_BYTES:
+            loaded = load_matrices(*at)
+            _note_fragment(loaded, side, len(registers), along // _LINES * 2)
+        else:
+            loaded = _load_words(*at)
         registers += loaded
     if tile.element is ElementType.F32:  # an MMA would drop the bits that tf32 lacks
         registers = [emit_ptx("cvt.tf32", each)[0] for each in registers]
@@ -57,14 +71,45 @@ def load_matrices(
     line, matrix = lane % _LINES, lane // _LINES
     first, second = matrix % 2, matrix // 2
     half, k_half = (first, second) if side == "a" else (second, first)
-    is_k_major = (buffer.staged.order == "row") == (side == "a")
-    if is_k_major:  # a line is one index along m or n, and a chunk along k
+    along_k = is_k_major(buffer, side)
+    if along_k:  # a line is one index along m or n, and a chunk along k
         at, depth = start + half * _LINES + line, k + k_half * chunk
     else:  # a line is one index along k, and a chunk along m or n
         at, depth = start + half * _LINES, k + k_half * _LINES + line
     row, column = (at, depth) if side == "a" else (depth, at)
     address = buffer.address(tile_start, row, column)
-    return emit_ptx(f"ldmatrix.x{matrices}{'' if is_k_major else '.trans'}", as_i32(address))
+    return emit_ptx(f"ldmatrix.x{matrices}{'' if along_k else '.trans'}", as_i32(address))
+
+
+def is_k_major(buffer: SwizzledBuffer, side: str) -> bool:
+    """Whether neighbours in shared memory are those along k."""
+    return (buffer.staged.order == "row") == (side == "a")
+
+
+def _load_words(
+    buffer: SwizzledBuffer, side: str, tile_start: Word, start: AnyWord, k: int, lane: Word, matrices: int
+) -> list[ir.Value]:
+    """Emit the loads of what `load_matrices` loads, of elements of 32 bits, whose neighbours are along m or n.
+
+    A line is one index along k, which lanes l with l mod 4 alike read. Four lines after each other have half of their
+    chunks in the same banks; so some lanes read the line 4 further on first.
+    """
+    at, layout = start + lane // _LANES_OF_K, buffer.layout
+
+    def load(half: int, is_second: AnyWord) -> list[ir.Value]:
+        along, depth = at + half * _LINES, lane % _LANES_OF_K + is_second * _LANES_OF_K + k
+        row, column = (along, depth) if side == "a" else (depth, along)
+        return emit_ptx("ld.shared.32", as_i32(buffer.address(tile_start, row, column)))
+
+    # Lines that have their chunks in one order are in different banks.
+    alike = layout.lines_of_one_chunk_order if layout.swizzle else _LANES_OF_K
+    pairs: list[tuple[list[ir.Value], list[ir.Value]]] = []
+    for half in range(matrices // 2):
+        of_half = functools.partial(load, half)
+        swaps = lane % _LANES_OF_K // alike % 2
+        pairs.append(loaded_in_turn(swaps, of_half) if alike < _LANES_OF_K else (of_half(0), of_half(1)))
+    ordered = zip(*pairs, strict=True) if side == "a" else pairs
+    return [word for words in ordered for each in words for word in each]
 
 
 def expand_mma_sync(expansion: Expansion, op: MmaSyncOp) -> None:

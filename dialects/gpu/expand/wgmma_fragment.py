@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
-from tinyc.codegen.words import AnyWord, Word, as_i32, as_index, equals
+from tinyc.codegen.words import AnyWord, Word, as_i32, as_index
 from tinyc.dialects.gpu.dialect import GpuTile, InFlightType, accumulator_layout, fragment_tile
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.in_turn import loaded_in_turn
 from tinyc.dialects.gpu.expand.mma_sync import instruction_name, load_matrices
 from tinyc.dialects.gpu.expand.packing import packed_words, unpacked
 from tinyc.dialects.gpu.expand.place import TilePlace
@@ -97,25 +98,19 @@ class _Fragment:
         swizzle has two of these lines in the same banks, every other lane loads another word in the place of its own.
         """
         count, words = self.layout.word_elements, range(block, block + FACTOR_WORDS)
-        places = {word: self._in_tile(word) for word in words}
         apart, lanes = _EXCHANGED.get(count, (0, 1))
-        swaps = self.expansion.workers.lane % 4 // lanes % 2
-        if apart:
-            for first in (word for word in words if not word & apart):
-                places[first], places[first | apart] = (
-                    self._between(first, first | apart, each) for each in (swaps, swaps ^ 1)
-                )
-        found = {
-            word: [self._neighbours(row, column + at, 1)[0] for at in range(count)]
-            for word, (row, column) in places.items()
-        }
         if not apart:
-            return [*found.values()]
-        condition = equals(swaps, 1)
-        return [
-            [arith.select(condition, *each) for each in zip(found[word ^ apart], found[word], strict=True)]
-            for word in words
-        ]
+            return [self._apart(*self._in_tile(word), count) for word in words]
+        swaps, found = self.expansion.workers.lane % 4 // lanes % 2, dict[int, list[ir.Value]]()
+        for word in (word for word in words if not word & apart):
+            found[word], found[word | apart] = loaded_in_turn(
+                swaps, lambda is_second, word=word: self._apart(*self._between(word, word | apart, is_second), count)
+            )
+        return [found[word] for word in words]
+
+    def _apart(self, row: AnyWord, column: AnyWord, count: int) -> list[ir.Value]:
+        """Emit a load for each of so many elements beside each other in a row."""
+        return [self._neighbours(row, column + at, 1)[0] for at in range(count)]
 
     def _between(self, first: int, second: int, is_second: AnyWord) -> tuple[AnyWord, AnyWord]:
         """The place in the tile of one of two words of a lane: of the second one where a word is 1, not 0."""
@@ -137,11 +132,8 @@ class _Fragment:
         lanes read different words of them.
         """
         is_odd = self.expansion.workers.lane // 4 % 2
-        first, second = (
-            value for at in (column + is_odd, column + 1 - is_odd) for value in self._neighbours(row, at, 1)
-        )
-        swaps = equals(is_odd, 1)
-        return [arith.select(swaps, second, first), arith.select(swaps, first, second)]
+        (first,), (second,) = loaded_in_turn(is_odd, lambda is_second: self._neighbours(row, column + is_second, 1))
+        return [first, second]
 
     def _in_tile(self, word: int) -> tuple[AnyWord, AnyWord]:
         """The row and the first column of a word in the tile."""

@@ -14,7 +14,8 @@ class LdmatrixOp(TgpuOp, name="ldmatrix"):
     """Load what each warp multiplies next of a stage's tile: of A its rows, of B its columns, at `k` to k + 2 chunks.
 
     `warps` says how the warps lie in the accumulator tile: so many below each other, and beside each other. Of a warp's
-    rows or columns the fragment has those from the warp's `first` on.
+    rows or columns the fragment has those from the warp's `first` on. Either side of the tile may be contiguous; of
+    elements of 8 bits it is k.
     """
 
     fragment: ext.Result[Any]
@@ -49,8 +50,8 @@ class LdmatrixOp(TgpuOp, name="ldmatrix"):
             message = f"gives each of {count} warps {along} of {extent}, from its {first} on"
             raise Malformed(f"{message}; warps share the tile equally, and load multiples of 8")
         is_k_major = (staged.order == "row") == (side == "a")
-        if not is_k_major and tile.element.size_bytes != 2:
-            raise Malformed(f"transposes {tile.element}, and only elements of 16 bits can be; store the tile along k")
+        if not is_k_major and tile.element.size_bytes == 1:
+            raise Malformed(f"transposes {tile.element}, and a word has several along k; store the tile along k")
 
 
 class MmaSyncOp(TgpuOp, name="mma_sync"):

@@ -115,6 +115,35 @@ def test_epilogues_with_a_residual_have_no_bank_conflicts_and_waste_no_sector(ar
     assert 32 * of_residual.sectors_read == of_residual.read == inputs["residual"].nbytes
 
 
+#: Of tf32, so that the lines of either operand are swizzled by 128, 64 and 32 bytes.
+_OF_WORDS = [
+    {"tile": [64, 64, 32], "warp_tile": "32x32", "stages": 4},
+    {"tile": [32, 16, 16], "warp_tile": "16x16", "stages": 3},
+    {"tile": [16, 24, 16], "warp_tile": "16x24", "stages": 3},
+]
+
+
+@pytest.mark.parametrize("layout", ["nn", "tt", "tn"])
+@pytest.mark.parametrize("plan", _OF_WORDS, ids=lambda plan: plan["warp_tile"])
+def test_tf32_across_k_is_copied_as_it_lies_and_read_without_bank_conflicts(plan, layout):
+    (bm, bn, _), k = plan["tile"], 128
+    product = Product(2 * bm, 2 * bn, k, "tf32", layout)
+    model = tinyc.compile(
+        product.program, target="sim", arch="sm_80", plan={"scheme": "mma", "precision": "tf32", **plan}
+    )
+    random = np.random.default_rng(k)
+    inputs = {each.name: random.integers(-8, 8, each.type.shape).astype(np.float32) for each in model.signature.inputs}
+    model.run(**inputs)
+    counters, lines = model.reports[0].counters, model.text("ptx").split("\n")
+    assert counters.bank_conflicts
+    assert not +counters.bank_conflicts
+    assert all(WIDE.search(lines[number - 1]) for number in counters.sectors)
+    read = {str(each.arguments[0]): (each.read, 32 * each.sectors_read) for each in counters.arrays}
+    of_a, of_b = 4 * bm * k * 4, 4 * bn * k * 4
+    assert (read["0"], read["1"]) == ((of_a, of_a), (of_b, of_b))
+    assert [remark.code for remark in model.remarks] == ["plan-given"]
+
+
 def test_what_ctas_of_a_cluster_share_is_read_once_for_all_of_them():
     alone, along_m, along_n = map(arrays, DEEP[2:5])
     assert (2 * along_m["1"].read, along_m["0"].read) == (alone["1"].read, alone["0"].read)

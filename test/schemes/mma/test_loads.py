@@ -126,12 +126,21 @@ def test_a_run_that_goes_on_elsewhere_is_whole_copies():
     assert (a.kind, a.bytes) == ("cp_async", 8)
 
 
-def test_i8_and_tf32_have_k_contiguous():
+def test_warpgroups_have_i8_and_tf32_with_k_contiguous():
     reason = "tensor cores take i8 with k contiguous, and its other side is"
     a, b = loads(gemm(4096, 4096, 4096, element="i8"), SM90)
     assert (a.kind, b.kind, b.order, b.reason) == ("tma", "registers", "col", reason)
     a, b = loads(gemm(4096, 4096, 4096, element="f32", layout="nt"), SM90, precision="tf32")
     assert (a.kind, b.kind, b.order) == ("tma", "tma", "col")
+
+
+def test_warps_read_tf32_of_either_side_from_where_it_lies():
+    a, b = loads(gemm(4096, 4096, 4096, element="f32", layout="tn"), SM80, precision="tf32")
+    assert (a, b) == (Load("cp_async", 16, "col", 128), Load("cp_async", 16, "row", 128))
+    a, b = loads(gemm("M", "N", "K", element="f32"), SM80, guarded=False, precision="tf32")
+    assert (a, b) == (Load("cp_async", 4, "row", 128), Load("cp_async", 4, "row", 128))
+    _, b = loads(gemm(4096, 4096, 4096, element="f32"), SM90, precision="tf32")
+    assert b.kind == "registers"
 
 
 def test_what_is_computed_passes_through_registers():

@@ -230,13 +230,18 @@ def _shared_cycles(tiling: MmaTiling, loads: Sequence[Load], case: MmaCase) -> t
     """Cycles in which shared memory is read for the products of a tile along k, and written before.
 
     Read at a time are, by a wgmma, 64 rows, by a warp those of all its accumulators. Rows that pass through registers
-    on their way are read once, as what they are then.
+    on their way are read once, as what they are then. What a warp loads by words, 128 bytes by an access, takes as long
+    as accesses follow each other.
     """
     (bm, bn, bk), (wm, _) = tiling.tile, tiling.unit_tile
-    rows = case.unit.rows if case.unit.is_wgmma else wm
+    rates, rows = case.target.matrix, case.unit.rows if case.unit.is_wgmma else wm
     held, size = (load.element(case.unit).size_bytes for load in loads)
-    read, written = bm * tiling.units[1] * held + bm // rows * bn * size, bm * held + bn * size
-    rate = case.target.matrix.shared_bytes_per_cycle / bk
+    slower = [rates.access_cycles if load.is_read_by_words(side, case.unit) else 1 for side, load in enumerate(loads)]
+    read, written = (
+        bm * tiling.units[1] * held * slower[0] + bm // rows * bn * size * slower[1],
+        bm * held + bn * size,
+    )
+    rate = rates.shared_bytes_per_cycle / bk
     return read / rate, written / rate
 
 

@@ -35,6 +35,10 @@ WIDEST_COPY_BYTES = 16
 _COPY_BYTES = (WIDEST_COPY_BYTES, 8, 4)
 #: Bytes of the widest elements that warpgroups make factors of.
 _SOURCE_BYTES = 4
+#: The orders of A's and of B's tiles in which k is contiguous.
+_K_MAJOR: "tuple[Order, Order]" = ("row", "col")
+#: Bytes of a register.
+_WORD_BYTES = 4
 #: What a swizzle spans, the widest first: the side that is contiguous is cut into slabs of as many bytes.
 _SWIZZLES = (128, 64, 32)
 
@@ -60,6 +64,10 @@ class Load:
     def element(self, unit: MatrixUnit) -> ElementType:
         """The element type of the tiles in shared memory."""
         return self.source or unit.factor
+
+    def is_read_by_words(self, side: int, unit: MatrixUnit) -> bool:
+        """Whether warps load A (0) or B (1) word by word from where it is: ldmatrix transposes 16 bits only."""
+        return not unit.is_wgmma and unit.factor.size_bytes == _WORD_BYTES and self.order != _K_MAJOR[side]
 
 
 @dataclass(frozen=True)
@@ -93,8 +101,8 @@ def tile_loads(tiling: MmaTiling, loading: Loading, product: MatrixProduct, unit
     # A slab that wgmma reads is not shared by warpgroups.
     rows, columns = (wm, wn) if unit.is_wgmma else (bm, bn)
     return (
-        load_of(product.lhs, (rows, bk), "row", unit, is_on, a, guarded),
-        load_of(product.rhs, (bk, columns), "col", unit, is_on, b, guarded),
+        load_of(product.lhs, (rows, bk), _K_MAJOR[0], unit, is_on, a, guarded),
+        load_of(product.rhs, (bk, columns), _K_MAJOR[1], unit, is_on, b, guarded),
     )
 
 

@@ -87,5 +87,6 @@ def matrix_unit(product: MatrixProduct, target: Target, precision: str = "ieee")
         rows=64 if wgmma else 16,
         depth=_DEPTH_BYTES // chosen.size_bytes,
         threads=128 if wgmma else 32,
-        transposes=chosen.bits == 16,
+        # ldmatrix and wgmma transpose 16 bits; of 32 bits warps load each register from where its element is.
+        transposes=chosen.bits == 16 or (chosen.bits == 32 and not wgmma),
     )

@@ -48,6 +48,8 @@ def registers_per_thread(tiling: MmaTiling, case: MmaCase, loads: Sequence[Load]
     on_their_way = sum(_registers_of_elements(side, tiling, case) for side in through)
     on_their_way += registers_of_copies(tiling, case, loads)
     base = _BASE_REGISTERS["mma_sync"] + min(_MOST_FOR_ADDRESSES, tiling.accumulators_per_thread // 2)
+    if loads and all(load.is_read_by_words(side, unit) for side, load in enumerate(loads)):
+        base += _MOST_FOR_ADDRESSES  # of A's words as well as of B's
     if unit.is_wgmma and tiling.is_persistent:
         base = _BASE_REGISTERS["wgmma"]
     elif unit.is_wgmma:

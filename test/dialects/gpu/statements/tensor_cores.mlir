@@ -175,15 +175,15 @@ gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128
 
 // -----
 
-// Elements of 16 bits alone are transposed on the way to registers.
-!a = !tgpu.smem<tensor<64x64xf32, #tgpu.swizzle<"row", 128 : i64>>, 2 : i64>
+// A register has several elements of 8 bits, which are neighbours along k.
+!a = !tgpu.smem<tensor<64x64xi8, #tgpu.swizzle<"row", 64 : i64>>, 2 : i64>
 !x = !region.memref<tensor<64x64xf16>, [64, 1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %0 = arith.constant 0 : index
   %a = "tgpu.alloc_smem"() : () -> !a
-  // expected-error @+1 {{'tgpu.ldmatrix' transposes f32, and only elements of 16 bits can be; store the tile along k}}
-  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !tgpu.frag<tensor<8x32xf32>, "b">
+  // expected-error @+1 {{'tgpu.ldmatrix' transposes i8, and a word has several along k; store the tile along k}}
+  %f = "tgpu.ldmatrix"(%a, %0) {first = 0 : i64, k = 0 : i64, warps = array<i64: 2, 2>} : (!a, index) -> !tgpu.frag<tensor<32x32xi8>, "b">
   gpu.return
 }
 }
