@@ -29,8 +29,8 @@ from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 
 _WORD_BYTES = 4
-#: Of elements of a word that are in lines of their own: how far apart two words are that some lanes exchange, and how
-#: many lanes beside each other do alike.
+#: Of factors of a word that lie in lines of their own, as wide as they are: how far apart two words are that some lanes
+#: exchange, and how many lanes beside each other do alike.
 _EXCHANGED = {1: (2, 1), 4: (1, 2)}
 
 
@@ -98,9 +98,9 @@ class _Fragment:
         swizzle has two of these lines in the same banks, every other lane loads another word in the place of its own.
         """
         count, words = self.layout.word_elements, range(block, block + FACTOR_WORDS)
-        apart, lanes = _EXCHANGED.get(count, (0, 1))
-        if not apart:
+        if count not in _EXCHANGED or self._buffer.staged.tile.element.size_bytes != self.factors.element.size_bytes:
             return [self._apart(*self._in_tile(word), count) for word in words]
+        apart, lanes = _EXCHANGED[count]
         swaps, found = self.expansion.workers.lane % 4 // lanes % 2, dict[int, list[ir.Value]]()
         for word in (word for word in words if not word & apart):
             found[word], found[word | apart] = loaded_in_turn(

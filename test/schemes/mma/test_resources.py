@@ -90,7 +90,7 @@ def test_what_is_on_its_way_takes_registers():
     assert mma_resources(AMPERE, dynamic, narrow).registers_per_thread == plain + 2 * 2 * (elements // 2)
 
 
-def residual(element, columns=512):
+def matrix(element, columns=512):
     """Where the elements of a matrix of 512 rows are, row-major."""
     return StridedAccess(2, element, 0, (AxisRun(512, columns),), (AxisRun(columns, 1),), ())
 
@@ -108,16 +108,25 @@ def residual(element, columns=512):
     ],
 )
 def test_residuals_are_staged_where_the_circular_buffer_has_room(stages, residuals, staged):
-    tiling, accesses = dataclasses.replace(AMPERE, stages=stages), [residual(each) for each in residuals]
-    found = staged_residuals(tiling, accesses, [ElementType.F16], F16)
+    tiling, accesses = dataclasses.replace(AMPERE, stages=stages), [matrix(each) for each in residuals]
+    found = staged_residuals(tiling, accesses, [matrix(ElementType.F16)], F16)
     assert found.keys() == staged
 
 
 def test_a_residual_is_copied_by_16_bytes_or_read_by_threads():
-    symbolic, odd = residual(ElementType.F16, extents.symbol("N")), residual(ElementType.F16, 511)
-    assert staged_residuals(AMPERE, [odd], [ElementType.F16], F16) == {}
-    assert staged_residuals(AMPERE, [symbolic], [ElementType.F16], F16) == {0: ((extents.symbol("N"), 8),)}
-    assert staged_residuals(AMPERE, [symbolic], [ElementType.F16], F16, guarded=False) == {}
+    symbolic, known = matrix(ElementType.F16, extents.symbol("N")), matrix(ElementType.F16)
+    assert staged_residuals(AMPERE, [matrix(ElementType.F16, 511)], [known], F16) == {}
+    assert staged_residuals(AMPERE, [symbolic], [symbolic], F16) == {0: ((extents.symbol("N"), 8),)}
+    assert staged_residuals(AMPERE, [symbolic], [symbolic], F16, guarded=False) == {}
+
+
+@pytest.mark.parametrize("tiling", [AMPERE, HOPPER])
+def test_a_residual_that_needs_more_than_stores_do_is_read_by_threads(tiling):
+    symbolic = extents.symbol("N")
+    stored, mask = [matrix(ElementType.F16, symbolic)], [matrix(ElementType.I8, symbolic)]
+    assert staged_residuals(tiling, mask, stored, F16) == {}
+    assert staged_residuals(tiling, mask, [matrix(ElementType.I8, symbolic)], F16).keys() == {0}
+    assert staged_residuals(tiling, [matrix(ElementType.I8)], stored, F16).keys() == {0}
 
 
 def test_an_epilogue_of_several_full_operands_is_finished_in_pieces():
