@@ -244,6 +244,13 @@ def test_warpgroups_read_lines_that_a_swizzle_takes():
     assert choice(SM90, 1024, 1024, 1024, plan=Plan(tile=(64, 72, 64), warp_tile="64x72"), layout="nt").ranked
 
 
+def test_rows_that_are_not_made_of_instructions_are_refused_with_what_would_be():
+    found = choice(SM80, 1024, 1024, 1024, plan=Plan(tile=(100, 64, 64)))
+    assert not found.ranked
+    message = "is 100x64 for a warp, not made of mma.sync m16n8k16 for f16; choose 96x64"
+    assert all(("UnsupportedPlan", "warp_tile", message) in each.faults for each in found.pruned)
+
+
 def test_sharing_loads_is_worth_it_where_l2_limits():
     shared = choice(SM90, 8192, 8192, 8192, plan=Plan(tile=(128, 256, 64), cluster=(2, 1))).ranked[0].prediction
     alone = choice(SM90, 8192, 8192, 8192, plan=Plan(tile=(128, 256, 64), cluster=(1, 1))).ranked[0].prediction

@@ -113,6 +113,15 @@ def test_fragments_are_loaded_without_bank_conflicts(element, prologue):
     assert not +report.counters.bank_conflicts
 
 
+def test_lanes_exchange_words_of_what_has_the_size_of_factors_alone():
+    plan = {"precision": "tf32", "tile": [64, 64, 64], "warp_tile": "64x64", "stages": 3, "schedule": "simple"}
+    selects = [
+        tinyc.compile(json.dumps(product.document), target="sim", arch="sm_90a", plan=plan).text("ptx").count("selp")
+        for product in (Product("fp32", "tt", prologue=each, sizes=(128, 128, 128)) for each in ("none", "cast"))
+    ]
+    assert selects[1] + 32 // 2 < selects[0]  # of 64 rows and 64 of k a thread has 32 words of A, each with a select
+
+
 def test_lanes_meet_before_a_tile_is_given_back():
     product = Product("fp16", prologue="cast", sizes=(128, 64, 256))
     model = compiled(product, KERNELS["cooperative"])

@@ -121,7 +121,7 @@ def _of_whole_rows(tile: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """Yield the accumulators of a warp that has whole rows of a tile, whose columns nothing else divides."""
     bm, bn = tile
     sides = [wm for wm in (64, 32, 16) if bm % wm == 0 and bm // wm <= _MOST_WARPS]
-    yield from ((wm, bn) for wm in sides or [16])
+    yield from ((wm, bn) for wm in sides or [bm if bm % 16 else 16])  # what is not made of 16 rows is refused so
 
 
 def _plain(
