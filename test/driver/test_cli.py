@@ -211,7 +211,9 @@ def test_a_plan_that_is_refused_leaves_no_file_behind(run, gemm, tmp_path, monke
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     status, _, err = run("compile", gemm, "--target", "cuda", "--plan", 'set tile = [50, 64, 32];\n# it\'s "50"')
     assert status == 1
-    assert re.fullmatch(r".*'warp_tile' is 16x64, and 'tile' has 50x64, .*\[TC202 PlanMismatch\]\n", err)
+    assert re.fullmatch(
+        r".*'warp_tile' is 50x64 for a warp, not made of .*; choose 48x64 \[TC204 UnsupportedPlan\]\n", err
+    )
     assert not list((tmp_path / "temporary").iterdir())
 
 

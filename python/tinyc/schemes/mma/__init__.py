@@ -127,7 +127,7 @@ class MmaContraction(Scheme):
         """The scheme with its tile, what a unit has of it, its stages, and its schedule."""
         assert plan.tile is not None  # it is complete
         tile = " × ".join(map(str, plan.tile))
-        slices = f", split_k {plan.split_k}" if plan.split_k != 1 else ""
+        slices = f", split_k {plan.split_k}" if plan.split_k not in (None, 1) else ""
         return f"{self.name}, tile {tile} by {plan.warp_tile}, stages {plan.stages}, {plan.schedule}{slices}"
 
     def build(self, origin: "Origin") -> None:

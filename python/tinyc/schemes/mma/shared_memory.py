@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 
 from tinyc.analysis.strided_access import StridedAccess
-from tinyc.dialects.gpu.shared_layout import TILE_ALIGNMENT
 from tinyc.schemes.mma.case import MmaCase
 from tinyc.schemes.mma.loads import TMA_BYTES, WIDEST_COPY_BYTES, Load, Needs, copy_needs, needs_of, strides_of
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
@@ -16,6 +15,8 @@ from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, box_needs, line_bytes
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.element_type import ElementType
 
+#: Where a tile in shared memory begins: as `shared_layout.TILE_ALIGNMENT`, but plans are judged without dialects.
+_TILE_ALIGNMENT = 1024
 #: Bytes of a line of the tiles in which a finished tile is stored.
 SLAB_LINE_BYTES = 128
 #: How many of these there are where the next columns are finished while some are written.
@@ -125,4 +126,4 @@ def _tile_bytes(tiling: MmaTiling, element_bytes: int) -> int:
 
 
 def _aligned(size: int) -> int:
-    return -(-size // TILE_ALIGNMENT) * TILE_ALIGNMENT
+    return -(-size // _TILE_ALIGNMENT) * _TILE_ALIGNMENT
