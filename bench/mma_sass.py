@@ -57,10 +57,10 @@ BESIDE = (
 )
 #: Of the plans of each shape, so many of the first.
 FIRST = 4
-#: What a kernel multiplies, reads fragments and copies by: one of each set.
+#: What a kernel multiplies by, and on sm_80 reads fragments and copies by: one of each set.
 INSTRUCTIONS = {
     "sm_80": ({"HMMA", "IMMA"}, {"LDSM"}, {"LDGSTS"}),
-    "sm_90a": ({"HGMMA", "IGMMA"}, {"UTMALDG"}),
+    "sm_90a": ({"HGMMA", "IGMMA"},),
 }
 #: The sizes at which there is one of each element type, layout and epilogue.
 OF_ALL_KINDS = (2048, 2048, 1024)
