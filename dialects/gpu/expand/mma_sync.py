@@ -103,10 +103,10 @@ def _load_words(
 
     # Lines that have their chunks in one order are in different banks.
     alike = layout.lines_of_one_chunk_order if layout.swizzle else _LANES_OF_K
+    swaps = lane % _LANES_OF_K // alike % 2
     pairs: list[tuple[list[ir.Value], list[ir.Value]]] = []
     for half in range(matrices // 2):
         of_half = functools.partial(load, half)
-        swaps = lane % _LANES_OF_K // alike % 2
         pairs.append(loaded_in_turn(swaps, of_half) if alike < _LANES_OF_K else (of_half(0), of_half(1)))
     ordered = zip(*pairs, strict=True) if side == "a" else pairs
     return [word for words in ordered for each in words for word in each]

@@ -77,6 +77,11 @@ class MatrixProduct:
     residuals: tuple[StridedAccess, ...] = ()
 
     @property
+    def stored(self) -> tuple[StridedAccess, ...]:
+        """The `results` that are written at regular distances."""
+        return tuple(each for each in self.results if isinstance(each, StridedAccess))
+
+    @property
     def extents(self) -> dict[str, Dim]:
         """The extents by the names that a plan has for the axes."""
         return {"m": self.m, "n": self.n, "k": self.k, "batch": self.batch}

@@ -72,6 +72,14 @@ def sliced(plan, algorithm, slices=3):
     return {"scheme": "mma", **plan, "split_k": slices, "algo_choice": {"matmul": algorithm}}
 
 
+def assert_multiplies(model, m, n, k):
+    """GEMM + bias + ReLU of these sizes is as numpy has it."""
+    random = np.random.default_rng(k)
+    x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
+    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
+    np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+
+
 def check(text, arch, plan, sizes, bind):
     """Both algorithms compute what numpy does, and the same bits, in every run."""
     given, bits = operands(text, sizes), []
@@ -113,11 +121,8 @@ def test_slices_of_integers(arch, plan):
 @pytest.mark.parametrize("algorithm", [SERIAL, PARALLEL])
 def test_sizes_of_a_run_choose_between_two_kernels_with_slices(algorithm):
     model = tinyc.compile(GEMM, target="sim", arch="sm_90a", plan=sliced(COOPERATIVE, algorithm))
-    for m, n, k in ((40, 72, 136), (39, 70, 138)):  # copies of 16 bytes, and none
-        random = np.random.default_rng(k)
-        x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
-        expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
-        np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+    for sizes in ((40, 72, 136), (39, 70, 138)):  # copies of 16 bytes, and none
+        assert_multiplies(model, *sizes)
 
 
 @pytest.mark.parametrize("algorithm", [SERIAL, PARALLEL])
@@ -128,29 +133,20 @@ def test_each_slice_of_a_short_k_has_something_in_both_kernels(arch, plan, algor
         GEMM, target="sim", arch=arch, plan=sliced({**plan, "tile": [64, 64, 16]}, algorithm, slices=3), bind={"K": 48}
     )
     for m, n in ((40, 72), (39, 70)):
-        random = np.random.default_rng(m)
-        x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((m, 48), (48, n), (n,)))
-        expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
-        np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+        assert_multiplies(model, m, n, 48)
 
 
 @pytest.mark.parametrize("n", [8, 24])
 def test_few_columns_are_stored_by_way_of_a_tile_that_no_swizzle_is_for(n):
     plan = {"scheme": "mma", "split_k": 2, "algo_choice": {"matmul": PARALLEL}}
     model = tinyc.compile(GEMM, target="sim", arch="sm_80", plan=plan, bind={"M": 64, "N": n, "K": 512})
-    random = np.random.default_rng(n)
-    x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((64, 512), (512, n), (n,)))
-    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
-    np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+    assert_multiplies(model, 64, n, 512)
 
 
 def test_more_slices_than_are_added_at_a_time():
     sizes = {"M": 64, "N": 64, "K": 19 * 32}
     model = tinyc.compile(GEMM, target="sim", arch="sm_80", plan=sliced(WARPS, PARALLEL, slices=19), bind=sizes)
-    random = np.random.default_rng(19)
-    x, w, bias = (random.standard_normal(shape).astype(np.float16) for shape in ((64, 608), (608, 64), (64,)))
-    expected = np.maximum(x.astype(np.float32) @ w.astype(np.float32) + bias, 0)
-    np.testing.assert_allclose(model(x, w, bias).astype(np.float32), expected, rtol=1e-3, atol=1e-3)
+    assert_multiplies(model, 64, 64, 608)
 
 
 # --- on the executor of tiles -----------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def mma_case(
         return "it has no elements"
     if irregular := next((each for each in product.results if isinstance(each, str)), None):
         return f"an output is not written at regular distances: {irregular}"
-    known = [each.element for each in product.results if not isinstance(each, str)]
+    known = [each.element for each in product.stored]
     if len(known) != len(candidate.outputs):  # what a fusion proposes has no buffers yet
         types = candidate.tensors[len(candidate.tensors) - len(candidate.outputs) :]
         known = [each.element for each in types] or [product.accumulator]

@@ -155,6 +155,7 @@ class _Judge:
     def __init__(self, given: Given, case: MmaCase, is_transposed: bool) -> None:
         self._is_transposed = is_transposed
         self._given, self._case = (given.transposed, case.transposed) if is_transposed else (given, case)
+        self._better_turned = not is_transposed and orientation_of(case).prefers_transposed
         self._loads: dict[object, tuple[Load, Load]] = {}
         self._walks: dict[object, Walk] = {}
 
@@ -163,8 +164,7 @@ class _Judge:
         given, case, tiling = self._given, self._case, raw.transposed if self._is_transposed else raw
         loads = left, right = self._loads_of(tiling)
         as_planned = (right, left) if self._is_transposed else loads
-        better_turned = not self._is_transposed and orientation_of(case).prefers_transposed
-        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned, case.unit, better_turned))
+        faults = (*structure_faults(raw, case), *_load_faults(raw, as_planned, case.unit, self._better_turned))
         if faults:
             return PrunedTiling(raw, faults)
         resources = mma_resources(tiling, case, loads)

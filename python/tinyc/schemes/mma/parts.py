@@ -120,7 +120,7 @@ class Parts:
     @functools.cached_property
     def stores(self) -> tuple[Store, ...]:
         """How each output is stored: of the widest elements as many at a time as the plan says, and lines have."""
-        accesses = [each for each in self.product.results if isinstance(each, StridedAccess)]  # others are refused
+        accesses = self.product.stored  # others are refused
         widest = max(each.element.size_bytes for each in accesses)
         asked = min(WIDEST_STORE_BYTES, filled(self.origin.plan.vectorize)["width"] * widest)
         by_tma = self.is_specialised and self.tiling.finishes
@@ -138,7 +138,7 @@ class Parts:
         if self.is_transposed:
             found = {value: access.transposed for value, access in found.items()}
         held = held_elements(self.loads, self.unit)
-        needs = staged_residuals(self.tiling, [*found.values()], self.product.results, held, self.is_guarded)
+        needs = staged_residuals(self.tiling, [*found.values()], self.product.stored, held, self.is_guarded)
         return {value: (access, needs[at]) for at, (value, access) in enumerate(found.items()) if at in needs}
 
     def residuals_of(self, number: int) -> list[ir.Value]:

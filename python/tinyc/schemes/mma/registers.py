@@ -147,7 +147,7 @@ def _read_by_threads(
 ) -> tuple[list[StridedAccess], int]:
     """Of what is as large as the output and not in shared memory: what is read in pairs, and how many others."""
     residuals, held = case.product.residuals, held_elements(loads, case.unit)
-    staged = staged_residuals(tiling, residuals, case.product.results, held, guarded)
+    staged = staged_residuals(tiling, residuals, case.product.stored, held, guarded)
     read = [each for number, each in enumerate(residuals) if number not in staged]
     pairs = [each for each in read if store_of(each, False, guarded, 2 * each.element.size_bytes).width > 1]
     return pairs, case.full_inputs - len(staged) - len(pairs)

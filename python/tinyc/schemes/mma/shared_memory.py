@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from tinyc.analysis.strided_access import StridedAccess
 from tinyc.schemes.mma.case import MmaCase
-from tinyc.schemes.mma.loads import TMA_BYTES, WIDEST_COPY_BYTES, Load, Needs, copy_needs, needs_of, strides_of
+from tinyc.schemes.mma.loads import TMA_BYTES, WIDEST_COPY_BYTES, Load, Needs, copy_needs
 from tinyc.schemes.mma.matrix_unit import MatrixUnit
-from tinyc.schemes.mma.stores import WIDEST_STORE_BYTES, box_needs, line_bytes
+from tinyc.schemes.mma.stores import box_needs, line_bytes, store_of
 from tinyc.schemes.mma.tiling import MmaTiling
 from tinyc.vocabulary.element_type import ElementType
 
@@ -53,8 +53,8 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
         return 0
     if not tiling.is_persistent:
         return sum(_tile_bytes(tiling, size) for size in sizes)
-    residuals, results = case.product.residuals, case.product.results
-    beside = [residuals[number].element.size_bytes for number in _boxes(tiling, residuals, results, guarded=True)]
+    residuals, stored = case.product.residuals, case.product.stored
+    beside = [residuals[number].element.size_bytes for number in _boxes(tiling, residuals, stored, guarded=True)]
     areas = [tiling.unit_tile[0] * slab_columns(tiling, size) for size in sizes]
     slabs = [area * each for area, size in zip(areas, sizes, strict=True) for each in (size, *beside)]
     return SLAB_BUFFERS * tiling.consumers * sum(_aligned(slab) for slab in slabs)
@@ -63,55 +63,49 @@ def slab_bytes(tiling: MmaTiling, case: MmaCase) -> int:
 def staged_residuals(
     tiling: MmaTiling,
     residuals: Sequence[StridedAccess],
-    results: Sequence[StridedAccess | str],
+    stored: Sequence[StridedAccess],
     held: tuple[ElementType, ElementType],
     guarded: bool = True,
 ) -> dict[int, Needs]:
     """The residuals that come to shared memory by copies of 16 bytes or by TMA, by their number, with what these need.
 
     TMA brings slabs of them. cp.async brings tiles to where the circular buffer was, as far as that has room beside
-    those of the `results`. Others threads read from global memory: what needs more of the sizes than stores do, as
-    bytes beside results of f16; and of another type than the first one, since operands of one name have one type.
+    what is `stored`. Others threads read from global memory: those that need more of the sizes than stores do, as
+    bytes beside results of f16, and those of another type than the first one, as operands of one name have one type.
     """
     if not tiling.finishes:
         return {}
     if tiling.is_persistent:
-        return _boxes(tiling, residuals, results, guarded)
-    tiles = [_tile_bytes(tiling, each.element.size_bytes) for each in results if isinstance(each, StridedAccess)]
+        return _boxes(tiling, residuals, stored, guarded)
+    tiles = (_tile_bytes(tiling, each.element.size_bytes) for each in stored)
     room = tiling.stages * stage_bytes(tiling, held) - sum(tiles)
     found: dict[int, Needs] = {}
     for number, access in enumerate(residuals):
         has_whole_copies = access.contiguous and line_bytes(access, tiling.unit_tile) % WIDEST_COPY_BYTES == 0
         needs = copy_needs(access, WIDEST_COPY_BYTES, guarded) if has_whole_copies else None
         size = _tile_bytes(tiling, access.element.size_bytes)
-        if needs is not None and size <= room and _is_needed_by_stores(needs, results):
+        if needs is not None and size <= room and _is_needed_by_stores(needs, tiling, stored):
             found[number] = needs
             room -= size
     return _of_one_type(found, residuals)
 
 
 def _boxes(
-    tiling: MmaTiling, residuals: Sequence[StridedAccess], results: Sequence[StridedAccess | str], guarded: bool
+    tiling: MmaTiling, residuals: Sequence[StridedAccess], stored: Sequence[StridedAccess], guarded: bool
 ) -> dict[int, Needs]:
     """The residuals that TMA brings: of a slice of k it is not known before its end whether they will be needed."""
     found: dict[int, Needs] = {}
     for number, access in enumerate(residuals if tiling.slices == 1 else ()):
-        needs = box_needs(access, guarded)
-        if needs is None or not _is_needed_by_stores(needs, results):
-            continue
-        if line_bytes(access, tiling.unit_tile) % TMA_BYTES == 0:
+        has_whole_lines = line_bytes(access, tiling.unit_tile) % TMA_BYTES == 0
+        needs = box_needs(access, guarded) if has_whole_lines else None
+        if needs is not None and _is_needed_by_stores(needs, tiling, stored):
             found[number] = needs
     return _of_one_type(found, residuals)
 
 
-def _is_needed_by_stores(needs: Needs, results: Sequence[StridedAccess | str]) -> bool:
-    """Whether copies need no more than stores of 16 bytes do, so that the kernel is launched as often."""
-    stored = [each for each in results if isinstance(each, StridedAccess)]  # others are refused
-    known = [
-        need
-        for each in stored
-        for need in needs_of(strides_of(each), WIDEST_STORE_BYTES // each.element.size_bytes, guarded=True) or ()
-    ]
+def _is_needed_by_stores(needs: Needs, tiling: MmaTiling, stored: Sequence[StridedAccess]) -> bool:
+    """Whether copies need no more than stores do, so that the kernel is launched as often."""
+    known = [need for each in stored for need in store_of(each, tiling.is_persistent).needs]
     return all(any(extent == other and most % multiple == 0 for other, most in known) for extent, multiple in needs)
 
 
